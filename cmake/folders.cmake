@@ -1,0 +1,23 @@
+# spdistal_folder(NAME USES folder... LIBRARIES target...)
+#
+# Declares src/NAME as a target of its own. USES is the list of folders it may include from, the direction of
+# dependencies; `tools/check` reads the same list and refuses any other include. Sources are found by themselves, so a
+# new level, command, pass or file format is a new file and nothing here.
+function(spdistal_folder name)
+  cmake_parse_arguments(ARG "" "" "USES;LIBRARIES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+  if(sources)
+    add_library(spdistal_${name} OBJECT ${sources})
+    set(scope PUBLIC)
+    set_property(GLOBAL APPEND PROPERTY SPDISTAL_OBJECTS $<TARGET_OBJECTS:spdistal_${name}>)
+  else()
+    add_library(spdistal_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(spdistal_${name} ${scope} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(spdistal_${name} ${scope} ${ARG_LIBRARIES})
+  foreach(used ${ARG_USES})
+    target_link_libraries(spdistal_${name} ${scope} spdistal_${used})
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY SPDISTAL_LIBRARIES ${ARG_LIBRARIES})
+endfunction()

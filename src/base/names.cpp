@@ -1,0 +1,30 @@
+#include "base/names.hpp"
+
+namespace spdistal {
+
+const std::string& Names::of(const Symbol& symbol, std::span<const std::string_view> alphabet, std::string_view wish) {
+  if (auto known = chosen_.find(symbol); known != chosen_.end()) return known->second;
+  std::string name;
+  if (!symbol.name().empty()) {
+    name = free_variant(symbol.name());
+  } else if (!wish.empty()) {
+    name = free_variant(wish);
+  } else {
+    for (std::string_view letter : alphabet)
+      if (!taken_.contains(std::string(letter))) {
+        name = letter;
+        break;
+      }
+    if (name.empty()) name = free_variant(alphabet.empty() ? "v" : alphabet.back());
+  }
+  taken_.insert(name);
+  return chosen_.emplace(symbol, std::move(name)).first->second;
+}
+
+std::string Names::free_variant(std::string_view name) {
+  std::string out(name);
+  for (int n = 2; taken_.contains(out); n++) out = std::string(name) + std::to_string(n);
+  return out;
+}
+
+}  // namespace spdistal
