@@ -11,8 +11,8 @@
 
 namespace spdistal {
 
-/// A symbolic size. `Param n; Tensor<double> a({n}, f); n = 1000;` — or the data read into a tensor binds it. Copies are
-/// the same parameter.
+/// A symbolic size. `Param n; Tensor<double> a({n}, f); n = 1000;` — or the data read into a tensor binds it. Copies
+/// are the same parameter.
 class Param {
  public:
   explicit Param(std::string name = {}) : state_(std::make_shared<State>(State{Symbol(std::move(name)), {}})) {}

@@ -23,7 +23,8 @@ void show(std::string& out, const Excerpt& excerpt) {
     // A mark between two characters is drawn once, on the line that holds it.
     bool here = begin == end ? begin >= at && begin <= stop : from < to;
     if (here) {
-      size_t skip = width(text.substr(at, from - at)), length = std::max<size_t>(1, width(text.substr(from, to - from)));
+      size_t skip = width(text.substr(at, from - at)),
+             length = std::max<size_t>(1, width(text.substr(from, to - from)));
       out += fmt::format("\n  {}{}", std::string(skip, ' '), std::string(length, '^'));
     }
     at = stop + 1;

@@ -64,9 +64,7 @@ Token Lexer::next() {
   return token;
 }
 
-bool Lexer::at(std::string_view symbol) const {
-  return peek().kind == Token::Kind::Symbol && peek().text == symbol;
-}
+bool Lexer::at(std::string_view symbol) const { return peek().kind == Token::Kind::Symbol && peek().text == symbol; }
 
 bool Lexer::accept(std::string_view symbol) {
   bool here = at(symbol);

@@ -14,7 +14,7 @@ namespace spdistal {
 struct Token {
   enum class Kind : uint8_t { Name, Number, Symbol, End };
   Kind kind = Kind::End;
-  std::string_view text;   // into the source; a number with its suffix, such as 2.5f
+  std::string_view text;      // into the source; a number with its suffix, such as 2.5f
   size_t begin = 0, end = 0;  // in the source
 };
 

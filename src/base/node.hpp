@@ -38,8 +38,7 @@ class Handle {
   using Family = K;
 
   template <class T>
-    requires(K::template contains<T>)
-  Handle(T node) : node_(std::make_shared<const Box<K>>(std::move(node))) {}
+  requires(K::template contains<T>) Handle(T node) : node_(std::make_shared<const Box<K>>(std::move(node))) {}
 
   /// The variant of nodes, for std::visit; prefer `match`.
   const auto& operator*() const { return node_->value; }
@@ -82,7 +81,9 @@ inline constexpr bool is_optional<std::optional<T>> = true;
 
 /// A plain struct that lists its members: a node, or a record inside one.
 template <class T>
-concept Record = requires { T::fields; };
+concept Record = requires {
+  T::fields;
+};
 
 template <class... F>
 struct Overloaded : F... {
@@ -216,9 +217,7 @@ bool structurally_equal(const T& a, const T& b) {
     if (a.same_as(b)) return true;
     if ((*a).index() != (*b).index()) return false;
     return std::visit(
-        [&](const auto& node) {
-          return structurally_equal(node, std::get<std::remove_cvref_t<decltype(node)>>(*b));
-        },
+        [&](const auto& node) { return structurally_equal(node, std::get<std::remove_cvref_t<decltype(node)>>(*b)); },
         *a);
   } else if constexpr (detail::is_vector<T>) {
     if (a.size() != b.size()) return false;

@@ -7,8 +7,8 @@ namespace spdistal {
 void broken_invariant(std::string_view what, const std::source_location& where) {
   std::string_view file = where.file_name();
   if (auto src = file.rfind("src/"); src != file.npos) file.remove_prefix(src);
-  throw InternalError(fmt::format("internal error: it should hold that {} ({}:{}). Please report this.", what, file,
-                                  where.line()));
+  throw InternalError(
+      fmt::format("internal error: it should hold that {} ({}:{}). Please report this.", what, file, where.line()));
 }
 
 }  // namespace spdistal

@@ -1,0 +1,69 @@
+// How a tensor is stored: a level format for each dimension, the order in which dimensions are stored, and, optionally,
+// where the parts live.
+#pragma once
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spdistal/distribution.hpp"
+#include "spdistal/levels.hpp"
+
+namespace spdistal {
+
+/// The storage of one dimension: one of the level formats of the registry.
+class LevelFormat : public LevelVariant {
+ public:
+  using LevelVariant::LevelVariant;
+
+  std::string_view name() const;
+  char letter() const;
+  const LevelProperties& properties() const;
+};
+
+class Format {
+ public:
+  /// No levels: a scalar.
+  Format() = default;
+  /// Levels from the outermost in; `order[k]` is the dimension that level k stores (by default k itself).
+  Format(std::initializer_list<LevelFormat> levels) : Format(std::vector<LevelFormat>(levels)) {}
+  explicit Format(std::vector<LevelFormat> levels);
+  Format(std::vector<LevelFormat> levels, std::vector<int> order);
+  Format(std::vector<LevelFormat> levels, Distribution distribution);
+  Format(std::vector<LevelFormat> levels, std::vector<int> order, Distribution distribution);
+  /// The same storage, living elsewhere.
+  Format(const Format& storage, Distribution distribution);
+
+  /// Reads "ds" or "ds:1,0". Throws UserError with the offending part underlined.
+  static Format parse(std::string_view text);
+
+  size_t order() const { return levels_.size(); }
+  const std::vector<LevelFormat>& levels() const { return levels_; }
+  const std::vector<int>& mode_order() const { return mode_order_; }
+  /// The level that stores a dimension: the inverse of mode_order.
+  size_t level_of(size_t dimension) const;
+  const std::optional<Distribution>& distribution() const { return distribution_; }
+  /// All levels dense.
+  bool is_dense() const;
+  /// "ds:1,0"; the order is left out where it is 0, 1, 2, …
+  std::string str() const;
+  bool operator==(const Format&) const = default;
+
+ private:
+  void check() const;
+
+  std::vector<LevelFormat> levels_;
+  std::vector<int> mode_order_;
+  std::optional<Distribution> distribution_;
+};
+
+inline const Format CSR{std::vector<LevelFormat>{Dense, Compressed}};
+inline const Format CSC{std::vector<LevelFormat>{Dense, Compressed}, std::vector<int>{1, 0}};
+/// Coordinate lists of any order: each stored element with all its coordinates.
+Format COO(size_t order);
+/// Compressed sparse fibres: every level compressed.
+Format CSF(size_t order);
+
+}  // namespace spdistal

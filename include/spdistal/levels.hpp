@@ -1,0 +1,15 @@
+// The registry of level formats. A new level is a header like its neighbours in levels/, its functions in
+// src/format/levels/, and one line here.
+#pragma once
+#include <variant>
+
+#include "spdistal/levels/compressed.hpp"
+#include "spdistal/levels/compressed_non_unique.hpp"
+#include "spdistal/levels/dense.hpp"
+#include "spdistal/levels/singleton.hpp"
+
+namespace spdistal {
+
+using LevelVariant = std::variant<levels::Dense, levels::Compressed, levels::CompressedNonUnique, levels::Singleton>;
+
+}  // namespace spdistal

@@ -1,0 +1,23 @@
+// Singleton: one coordinate for each position above, at the same position.
+//
+//   parent p         0  1  2  3
+//   crd              1  3  0  1
+#pragma once
+#include <string_view>
+
+#include "spdistal/levels/properties.hpp"
+
+namespace spdistal {
+namespace levels {
+
+struct Singleton {
+  static constexpr std::string_view name = "Singleton";
+  static constexpr char letter = 'q';
+  static constexpr LevelProperties properties{
+      .full = false, .ordered = true, .unique = true, .branchless = true, .compact = true};
+  bool operator==(const Singleton&) const = default;
+};
+
+}  // namespace levels
+inline constexpr levels::Singleton Singleton;
+}  // namespace spdistal

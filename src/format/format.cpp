@@ -1,0 +1,166 @@
+#include "spdistal/format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/lexer.hpp"
+#include "base/text.hpp"
+#include "format/registry.hpp"
+#include "machine/print.hpp"
+#include "spdistal/error.hpp"
+
+namespace spdistal {
+namespace {
+
+std::vector<int> identity(size_t n) {
+  std::vector<int> out(n);
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+}  // namespace
+
+std::string_view LevelFormat::name() const {
+  return std::visit([](const auto& level) { return level.name; }, static_cast<const LevelVariant&>(*this));
+}
+char LevelFormat::letter() const {
+  return std::visit([](const auto& level) { return level.letter; }, static_cast<const LevelVariant&>(*this));
+}
+const LevelProperties& LevelFormat::properties() const {
+  return std::visit([](const auto& level) -> const LevelProperties& { return level.properties; },
+                    static_cast<const LevelVariant&>(*this));
+}
+
+Format::Format(std::vector<LevelFormat> levels) : levels_(std::move(levels)), mode_order_(identity(levels_.size())) {
+  check();
+}
+Format::Format(std::vector<LevelFormat> levels, std::vector<int> order)
+    : levels_(std::move(levels)), mode_order_(std::move(order)) {
+  check();
+}
+Format::Format(std::vector<LevelFormat> levels, Distribution distribution)
+    : levels_(std::move(levels)), mode_order_(identity(levels_.size())), distribution_(std::move(distribution)) {
+  check();
+}
+Format::Format(std::vector<LevelFormat> levels, std::vector<int> order, Distribution distribution)
+    : levels_(std::move(levels)), mode_order_(std::move(order)), distribution_(std::move(distribution)) {
+  check();
+}
+Format::Format(const Format& storage, Distribution distribution)
+    : Format(storage.levels_, storage.mode_order_, std::move(distribution)) {}
+
+size_t Format::level_of(size_t dimension) const {
+  return size_t(std::find(mode_order_.begin(), mode_order_.end(), int(dimension)) - mode_order_.begin());
+}
+
+bool Format::is_dense() const {
+  return std::all_of(levels_.begin(), levels_.end(), [](const LevelFormat& l) { return l.properties().full; });
+}
+
+std::string Format::str() const {
+  std::string out;
+  for (const LevelFormat& level : levels_) out += level.letter();
+  if (mode_order_ != identity(order())) out += ":" + join(mode_order_, ",", [](int d) { return std::to_string(d); });
+  return out;
+}
+
+void Format::check() const {
+  auto refuse = [&](const std::string& message, const std::string& hint) {
+    throw UserError(Diagnostic{message, {}, hint});
+  };
+  std::vector<int> sorted = mode_order_;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted != identity(order()))
+    refuse(
+        fmt::format("the order {} is no arrangement of {} dimension{}",
+                    join(mode_order_, ",", [](int d) { return std::to_string(d); }), order(), order() == 1 ? "" : "s"),
+        fmt::format("it names each of {} once, the outermost first",
+                    join(identity(order()), ",", [](int d) { return std::to_string(d); })));
+  for (size_t k = 0; k < order(); k++) {
+    if (!levels_[k].properties().branchless) continue;
+    bool follows = k > 0 && (levels_[k - 1].properties().branchless || !levels_[k - 1].properties().unique);
+    if (!follows)
+      refuse(fmt::format("level {} is {}: it stores one coordinate for each position of the level above, so that level "
+                         "must be CompressedNonUnique or Singleton",
+                         k + 1, levels_[k].name()),
+             fmt::format("coordinate lists of order {} are written '{}', or COO({})", std::max<size_t>(2, order()),
+                         COO(std::max<size_t>(2, order())).str(), std::max<size_t>(2, order())));
+  }
+  if (!distribution_) return;
+
+  DistributionPrinter print(*distribution_);
+  auto refuse_distribution = [&](const std::string& message, const std::string& hint) {
+    std::string text = print.statement();
+    throw UserError(Diagnostic{message, {{text, 0, text.size()}}, hint});
+  };
+  if (distribution_->dims().size() != order())
+    refuse_distribution(
+        fmt::format("the distribution names {} dimension{}, the format stores {}", distribution_->dims().size(),
+                    distribution_->dims().size() == 1 ? "" : "s", order()),
+        "write one name for each dimension of the tensor");
+  for (const std::vector<Placement>& placements : distribution_->levels())
+    for (const Placement& placement : placements) {
+      auto* non_zero = std::get_if<NonZero>(&placement.what());
+      if (!non_zero) continue;
+      // The positions of level k count everything above it too: an even split of them is one of the first k dimensions.
+      std::vector<size_t> dims = distribution_->dims_of(non_zero->var);
+      size_t deepest = 0;
+      for (size_t d : dims) deepest = std::max(deepest, level_of(d));
+      if (deepest + 1 == dims.size()) continue;
+      std::vector<std::string> outer;
+      for (size_t k = 0; k <= deepest; k++) outer.push_back(print.name(distribution_->dims()[size_t(mode_order_[k])]));
+      std::string name = print.name(non_zero->var);
+      refuse_distribution(fmt::format("~{}: the stored coordinates of {} are counted below those of {}", name, name,
+                                      enumerate({outer.begin(), outer.end() - 1})),
+                          fmt::format("fuse({},f) and ~f split them evenly", join(outer, ",")));
+    }
+}
+
+Format Format::parse(std::string_view text) {
+  size_t colon = std::min(text.find(':'), text.size());
+  std::vector<LevelFormat> levels;
+  for (size_t at = 0; at < colon; at++) {
+    auto level = level_of_letter(text[at]);
+    if (!level)
+      throw UserError(Diagnostic{fmt::format("'{}' is no level format", text[at]),
+                                 {{std::string(text), at, at + 1}},
+                                 "the level formats are " + describe_levels()});
+    levels.push_back(*level);
+  }
+  std::vector<int> order = identity(levels.size());
+  if (colon < text.size()) {
+    std::string_view tail = text.substr(colon + 1);
+    Lexer in(tail, "order");
+    order.clear();
+    try {
+      do order.push_back(int(in.expect_integer("the number of a dimension")));
+      while (in.accept(","));
+      in.expect_end();
+    } catch (const UserError& error) {
+      const Excerpt& part = error.diagnostic().excerpts.at(0);
+      throw UserError(Diagnostic{error.diagnostic().message,
+                                 {{std::string(text), part.begin + colon + 1, part.end + colon + 1}},
+                                 "the order of dimensions is written 1,0 with the outermost first"});
+    }
+  }
+  try {
+    return Format(std::move(levels), std::move(order));
+  } catch (const UserError& error) {
+    const Diagnostic& d = error.diagnostic();
+    size_t begin = colon < text.size() && d.message.starts_with("the order") ? colon + 1 : 0;
+    throw UserError(Diagnostic{d.message, {{std::string(text), begin, begin ? text.size() : colon}}, d.hint});
+  }
+}
+
+Format COO(size_t order) {
+  std::vector<LevelFormat> levels;
+  for (size_t k = 0; k < order; k++)
+    levels.push_back(k > 0 ? LevelFormat(Singleton) : order > 1 ? LevelFormat(CompressedNonUnique) : Compressed);
+  return Format(std::move(levels));
+}
+
+Format CSF(size_t order) { return Format(std::vector<LevelFormat>(order, Compressed)); }
+
+}  // namespace spdistal

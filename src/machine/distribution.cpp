@@ -1,0 +1,112 @@
+#include "spdistal/distribution.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "machine/print.hpp"
+#include "spdistal/error.hpp"
+
+namespace spdistal {
+
+const DistVar* Placement::var() const {
+  if (auto* universe = std::get_if<DistVar>(&what_)) return universe;
+  if (auto* non_zero = std::get_if<NonZero>(&what_)) return &non_zero->var;
+  return nullptr;
+}
+
+Distribution::Distribution(std::vector<DistVar> dims, Machine machine, std::vector<Placement> placements)
+    : Distribution(std::move(dims), std::vector<DistFusion>{}, std::move(machine), {std::move(placements)}) {}
+
+Distribution::Distribution(std::vector<DistVar> dims, DistFusion fusion, Machine machine,
+                           std::vector<Placement> placements)
+    : Distribution(std::move(dims), std::vector{std::move(fusion)}, std::move(machine), {std::move(placements)}) {}
+
+Distribution::Distribution(std::vector<DistVar> dims, std::vector<DistFusion> fusions, Machine machine,
+                           std::vector<std::vector<Placement>> levels)
+    : dims_(std::move(dims)), fusions_(std::move(fusions)), machine_(std::move(machine)), levels_(std::move(levels)) {
+  check();
+}
+
+Distribution Distribution::then(std::vector<Placement> placements) const {
+  std::vector<std::vector<Placement>> levels = levels_;
+  levels.push_back(std::move(placements));
+  return Distribution(dims_, fusions_, machine_, std::move(levels));
+}
+
+std::vector<size_t> Distribution::dims_of(const DistVar& var) const {
+  for (size_t d = 0; d < dims_.size(); d++)
+    if (dims_[d] == var) return {d};
+  for (const DistFusion& fusion : fusions_)
+    if (fusion.fused == var) {
+      std::vector<size_t> out;
+      for (const DistVar& part : fusion.vars) {
+        std::vector<size_t> dims = dims_of(part);
+        out.insert(out.end(), dims.begin(), dims.end());
+      }
+      return out;
+    }
+  return {};
+}
+
+void Distribution::check() const {
+  DistributionPrinter print(*this);
+  auto refuse = [&](const std::string& message, const std::string& hint = {}) {
+    throw UserError(Diagnostic{message, {{print.statement(), 0, 0}}, hint});
+  };
+  auto name = [&](const DistVar& v) { return print.name(v); };
+
+  std::set<DistVar> known;
+  for (const DistVar& dim : dims_)
+    if (!known.insert(dim).second)
+      refuse(fmt::format("{} names two dimensions of the tensor", name(dim)), "give every dimension a name of its own");
+  std::set<DistVar> fused_away;
+  for (const DistFusion& fusion : fusions_) {
+    if (fusion.vars.size() < 2) refuse("a fusion takes two dimensions or more");
+    for (const DistVar& part : fusion.vars) {
+      if (!known.contains(part))
+        refuse(fmt::format("fuse: {} is no dimension of the tensor", name(part)),
+               fmt::format("its dimensions are {}", print.dims()));
+      if (!fused_away.insert(part).second) refuse(fmt::format("{} is fused twice", name(part)));
+    }
+    if (!known.insert(fusion.fused).second)
+      refuse(fmt::format("fuse: {} is taken already", name(fusion.fused)), "the last name of a fusion is new");
+  }
+
+  if (levels_.size() > machine_.levels().size())
+    refuse(fmt::format("the distribution has {} levels, the machine {}", levels_.size(), machine_.levels().size()));
+  std::set<DistVar> partitioned;
+  for (size_t level = 0; level < levels_.size(); level++) {
+    const std::vector<Extent>& grid = machine_.levels()[level].extents();
+    if (levels_[level].size() != grid.size())
+      refuse(fmt::format("{} name{} for a grid of {} dimension{}", levels_[level].size(),
+                         levels_[level].size() == 1 ? "" : "s", grid.size(), grid.size() == 1 ? "" : "s"),
+             "write one name for each dimension of the machine; one that names no tensor dimension replicates");
+    std::set<DistVar> here;
+    for (size_t d = 0; d < grid.size(); d++) {
+      const Placement& placement = levels_[level][d];
+      if (auto* coordinate = std::get_if<int64_t>(&placement.what())) {
+        std::optional<int64_t> size = grid[d].value();
+        if (*coordinate < 0 || (size && *coordinate >= *size))
+          refuse(fmt::format("coordinate {} is outside the machine's {} dimension", *coordinate,
+                             d == 0 ? "first" : (d == 1 ? "second" : "last")),
+                 size ? fmt::format("it has coordinates 0 to {}", *size - 1) : "");
+        continue;
+      }
+      const DistVar& var = *placement.var();
+      if (!here.insert(var).second) refuse(fmt::format("{} stands for two dimensions of the machine", name(var)));
+      if (fused_away.contains(var))
+        refuse(fmt::format("{} is fused and cannot be placed by itself", name(var)), "place the fused name instead");
+      bool non_zero = std::holds_alternative<NonZero>(placement.what());
+      if (non_zero && !known.contains(var))
+        refuse(fmt::format("~{}: {} is no dimension of the tensor", name(var), name(var)),
+               fmt::format("its dimensions are {}; a name without ~ replicates", print.dims()));
+      if (non_zero && !partitioned.insert(var).second)
+        refuse(fmt::format("~{}: {} is partitioned already", name(var), name(var)));
+      if (!non_zero && known.contains(var)) partitioned.insert(var);
+    }
+  }
+}
+
+}  // namespace spdistal
