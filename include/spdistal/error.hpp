@@ -8,7 +8,7 @@
 namespace spdistal {
 
 /// A piece of text with the part [begin, end) that an error is about. The text may have several lines; an empty part
-/// (begin == end) marks the place between two characters.
+/// (begin == end) marks the place between two characters, one beyond the text marks nothing.
 struct Excerpt {
   std::string text;
   size_t begin = 0, end = 0;

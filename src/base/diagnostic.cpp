@@ -21,7 +21,7 @@ void show(std::string& out, const Excerpt& excerpt) {
     out += fmt::format("\n  {}", line);
     size_t from = std::max(at, begin), to = std::min(stop, end);
     // A mark between two characters is drawn once, on the line that holds it.
-    bool here = begin == end ? begin >= at && begin <= stop : from < to;
+    bool here = excerpt.begin > text.size() ? false : begin == end ? begin >= at && begin <= stop : from < to;
     if (here) {
       size_t skip = width(text.substr(at, from - at)),
              length = std::max<size_t>(1, width(text.substr(from, to - from)));

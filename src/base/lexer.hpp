@@ -27,6 +27,8 @@ class Lexer {
 
   const Token& peek(size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
   Token next();
+  /// Where the token taken last ends.
+  size_t previous_end() const { return at_ == 0 ? 0 : tokens_[at_ - 1].end; }
   bool at_end() const { return peek().kind == Token::Kind::End; }
   /// Is the next token this symbol?
   bool at(std::string_view symbol) const;

@@ -17,6 +17,17 @@ const std::string& Names::of(const Symbol& symbol, std::span<const std::string_v
       }
     if (name.empty()) name = free_variant(alphabet.empty() ? "v" : alphabet.back());
   }
+  return choose(symbol, std::move(name));
+}
+
+const std::string& Names::numbered(const Symbol& symbol, std::string_view stem) {
+  if (chosen_.contains(symbol) || !symbol.name().empty()) return of(symbol, {});
+  std::string name;
+  for (int n = 1; name.empty() || taken_.contains(name); n++) name = std::string(stem) + std::to_string(n);
+  return choose(symbol, std::move(name));
+}
+
+const std::string& Names::choose(const Symbol& symbol, std::string name) {
   taken_.insert(name);
   return chosen_.emplace(symbol, std::move(name)).first->second;
 }

@@ -16,11 +16,14 @@ class Names {
   /// The name of a symbol, chosen at first use. `wish` is what an unnamed one would like to be called; without it the
   /// alphabet's letters are tried in order, then its last letter with numbers.
   const std::string& of(const Symbol& symbol, std::span<const std::string_view> alphabet, std::string_view wish = {});
+  /// The same with names counted from 1: "T1", "T2", … for a symbol that has none.
+  const std::string& numbered(const Symbol& symbol, std::string_view stem);
   /// Sets a name aside: no symbol gets it.
   void reserve(std::string name) { taken_.insert(std::move(name)); }
 
  private:
   std::string free_variant(std::string_view name);
+  const std::string& choose(const Symbol& symbol, std::string name);
 
   std::map<Symbol, std::string> chosen_;
   std::set<std::string> taken_;

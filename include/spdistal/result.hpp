@@ -5,7 +5,6 @@
 #include <utility>
 #include <variant>
 
-#include "base/require.hpp"
 #include "spdistal/error.hpp"
 
 namespace spdistal {

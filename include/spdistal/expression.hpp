@@ -1,0 +1,109 @@
+// Index notation in C++: accesses and the operators on them. `B(i, j) * c(j)` is an Expression; assigning one to an
+// Access records a statement.
+#pragma once
+#include <complex>
+#include <concepts>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "spdistal/scalar.hpp"
+#include "spdistal/symbol.hpp"
+
+namespace spdistal {
+
+template <class K>
+class Handle;
+namespace notation {
+class TensorVar;
+struct Access;
+struct ExprKinds;
+enum class AssignOp : uint8_t;
+using Expr = Handle<ExprKinds>;
+}  // namespace notation
+
+struct StatementState;
+class Schedule;
+
+/// A tensor as commands name it; every Tensor<T> is one.
+class TensorRef {
+ public:
+  explicit TensorRef(std::shared_ptr<const notation::TensorVar> var) : var_(std::move(var)) {}
+  const notation::TensorVar& var() const { return *var_; }
+
+ protected:
+  std::shared_ptr<const notation::TensorVar> var_;
+};
+
+/// Numbers that can stand in a statement: the element types.
+template <class T>
+concept Number = std::same_as<T, bool> || (std::signed_integral<T> && (sizeof(T) == 4 || sizeof(T) == 8)) ||
+                 std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::complex<float>> ||
+                 std::same_as<T, std::complex<double>>;
+
+/// An expression of index notation.
+class Expression {
+ public:
+  template <Number T>
+  Expression(T value) : Expression(literal(value)) {}
+  explicit Expression(const notation::Expr& tree);
+
+  const notation::Expr& tree() const { return *tree_; }
+
+ protected:
+  static Expression literal(Scalar value);
+  std::shared_ptr<const notation::Expr> tree_;
+};
+
+Expression operator+(const Expression& a, const Expression& b);
+Expression operator-(const Expression& a, const Expression& b);
+Expression operator*(const Expression& a, const Expression& b);
+Expression operator/(const Expression& a, const Expression& b);
+Expression operator-(const Expression& a);
+Expression sqrt(const Expression& a);
+Expression abs(const Expression& a);
+Expression exp(const Expression& a);
+Expression log(const Expression& a);
+Expression pow(const Expression& a, const Expression& b);
+Expression min(const Expression& a, const Expression& b);
+Expression max(const Expression& a, const Expression& b);
+/// An explicit sum: over j, of everything in e. Without it a variable is summed over the smallest sub-expression that
+/// holds all its uses.
+Expression sum(const IndexVar& j, const Expression& e);
+
+/// One statement with its schedule: what an assignment to an access records. Copies are the same statement.
+class Statement {
+ public:
+  explicit Statement(std::shared_ptr<StatementState> state) : state_(std::move(state)) {}
+
+  /// How to run it: commands are added, checked and applied one by one.
+  Schedule schedule() const;
+  /// The statement, its loops, and its loops after the schedule, as text.
+  std::string str() const;
+  StatementState& state() const { return *state_; }
+
+ private:
+  std::shared_ptr<StatementState> state_;
+};
+
+struct TensorState;
+
+/// An element of a tensor, `B(i, j)`: read inside an expression, or written by = and +=.
+class Access : public Expression {
+ public:
+  Access(std::shared_ptr<TensorState> tensor, std::vector<IndexVar> indices);
+  Access(const Access&) = default;
+
+  /// Record a statement and make it the current one of the tensor. `a(i) = b(i)` is a statement too, hence the
+  /// assignment from an access.
+  Statement operator=(const Expression& value);
+  Statement operator=(const Access& value) { return *this = static_cast<const Expression&>(value); }
+  Statement operator+=(const Expression& value);
+
+ private:
+  Statement record(const Expression& value, notation::AssignOp op);
+  std::shared_ptr<TensorState> tensor_;
+};
+
+}  // namespace spdistal

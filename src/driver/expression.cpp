@@ -1,0 +1,55 @@
+// The C++ operators of index notation.
+#include "spdistal/expression.hpp"
+
+#include "driver/state.hpp"
+#include "notation/index_notation.hpp"
+
+namespace spdistal {
+
+using notation::Binary;
+using notation::BinaryOp;
+using notation::Call;
+using notation::Function;
+
+namespace {
+
+Expression binary(BinaryOp op, const Expression& a, const Expression& b) {
+  return Expression(notation::Expr(Binary{op, a.tree(), b.tree()}));
+}
+template <class... Args>
+Expression call(Function function, const Args&... args) {
+  return Expression(notation::Expr(Call{function, {args.tree()...}}));
+}
+
+}  // namespace
+
+Expression::Expression(const notation::Expr& tree) : tree_(std::make_shared<const notation::Expr>(tree)) {}
+Expression Expression::literal(Scalar value) { return Expression(notation::Expr(notation::Literal{value})); }
+
+Expression operator+(const Expression& a, const Expression& b) { return binary(BinaryOp::Add, a, b); }
+Expression operator-(const Expression& a, const Expression& b) { return binary(BinaryOp::Sub, a, b); }
+Expression operator*(const Expression& a, const Expression& b) { return binary(BinaryOp::Mul, a, b); }
+Expression operator/(const Expression& a, const Expression& b) { return binary(BinaryOp::Div, a, b); }
+Expression operator-(const Expression& a) { return Expression(notation::Expr(notation::Neg{a.tree()})); }
+Expression sqrt(const Expression& a) { return call(Function::Sqrt, a); }
+Expression abs(const Expression& a) { return call(Function::Abs, a); }
+Expression exp(const Expression& a) { return call(Function::Exp, a); }
+Expression log(const Expression& a) { return call(Function::Log, a); }
+Expression pow(const Expression& a, const Expression& b) { return call(Function::Pow, a, b); }
+Expression min(const Expression& a, const Expression& b) { return call(Function::Min, a, b); }
+Expression max(const Expression& a, const Expression& b) { return call(Function::Max, a, b); }
+Expression sum(const IndexVar& j, const Expression& e) { return Expression(notation::Expr(notation::Sum{j, e.tree()})); }
+
+Access::Access(std::shared_ptr<TensorState> tensor, std::vector<IndexVar> indices)
+    : Expression(notation::Expr(notation::Access{tensor->var, std::move(indices)})), tensor_(std::move(tensor)) {}
+
+Statement Access::operator=(const Expression& value) { return record(value, notation::AssignOp::Set); }
+Statement Access::operator+=(const Expression& value) { return record(value, notation::AssignOp::Add); }
+
+Statement Access::record(const Expression& value, notation::AssignOp op) {
+  notation::Assignment assignment{*tree().as<notation::Access>(), op, value.tree()};
+  tensor_->current = std::make_shared<StatementState>(make_statement(assignment));
+  return Statement(tensor_->current);
+}
+
+}  // namespace spdistal

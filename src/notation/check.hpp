@@ -1,0 +1,18 @@
+// What makes a statement of index notation well formed, and the extents of its variables.
+#pragma once
+#include <map>
+
+#include "spdistal/result.hpp"
+#include "notation/index_notation.hpp"
+
+namespace spdistal::notation {
+
+/// Refuses wrong numbers of indices, sums whose variable escapes, functions without meaning for their type, and results
+/// that cannot hold the value.
+Result<> check(const Assignment& assignment);
+
+/// The extent of every variable, from the tensors it indexes. Sizes that differ are refused by name: "j is 100 in B's
+/// second dimension and 99 in c's first".
+Result<std::map<IndexVar, Extent>> infer_extents(const Assignment& assignment);
+
+}  // namespace spdistal::notation

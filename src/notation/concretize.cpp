@@ -1,0 +1,177 @@
+#include "notation/concretize.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "notation/check.hpp"
+
+namespace spdistal::notation {
+namespace {
+
+using Order = std::map<IndexVar, std::set<IndexVar>>;  // variable -> those that must come after it
+
+bool reaches(const Order& order, const IndexVar& from, const IndexVar& to) {
+  if (from == to) return true;
+  auto next = order.find(from);
+  return next != order.end() && std::any_of(next->second.begin(), next->second.end(),
+                                            [&](const IndexVar& v) { return reaches(order, v, to); });
+}
+
+// The variables of an access in storage order, each once.
+std::vector<IndexVar> storage_order(const Access& access) {
+  std::vector<IndexVar> out;
+  for (int dim : access.tensor.format().mode_order()) {
+    const IndexVar& var = access.indices[size_t(dim)];
+    if (std::find(out.begin(), out.end(), var) == out.end()) out.push_back(var);
+  }
+  return out;
+}
+
+bool has_sum(const Expr& expr) {
+  bool found = false;
+  each<Sum>(expr, [&](const Sum&) { found = true; });
+  return found;
+}
+
+// Moves sums outwards through products, negations and the upper side of quotients, which does not change the value and
+// lets all sums of a term share one nest of loops. A product of two sums stays one: its loops would multiply.
+Expr hoist_sums(const Expr& expr) {
+  return rewrite(
+      expr,
+      [](const Neg& n) -> Expr {
+        if (auto* sum = n.a.as<Sum>()) return Sum{sum->var, hoist_sums(Neg{sum->body})};
+        return n;
+      },
+      [](const Binary& n) -> Expr {
+        bool product = n.op == BinaryOp::Mul;
+        if (auto* sum = n.a.as<Sum>(); sum && (product || n.op == BinaryOp::Div))
+          if (!uses(n.b, sum->var) && !has_sum(n.b)) return Sum{sum->var, hoist_sums(Binary{n.op, sum->body, n.b})};
+        if (auto* sum = n.b.as<Sum>(); sum && product)
+          if (!uses(n.a, sum->var) && !has_sum(n.a)) return Sum{sum->var, hoist_sums(Binary{n.op, n.a, sum->body})};
+        return n;
+      });
+}
+
+// Two sums may use one variable; each loop has its own. Later sums get a new variable of the same name.
+class SumRenamer {
+ public:
+  std::vector<std::pair<IndexVar, IndexVar>> renamed;  // new variable, the one it stands for
+
+  Expr operator()(const Expr& expr) {
+    if (auto* sum = expr.as<Sum>()) {
+      Expr body = sum->body;
+      IndexVar var = sum->var;
+      if (!used_.insert(var).second) {
+        IndexVar fresh(var.name());
+        body = rename(body, {{var, fresh}});
+        renamed.emplace_back(fresh, var);
+        var = fresh;
+        used_.insert(fresh);
+      }
+      return Sum{var, (*this)(body)};
+    }
+    return map_children(expr, *this);
+  }
+
+ private:
+  std::set<IndexVar> used_;
+};
+
+class Concretizer {
+ public:
+  Concretizer(std::vector<IndexVar> order) : order_(std::move(order)) {}
+
+  // Loops over free, and over the sums at the root of rhs, around lhs op rhs.
+  Stmt nest(const Access& lhs, AssignOp op, Expr rhs, std::vector<IndexVar> free) {
+    std::vector<IndexVar> loops = std::move(free);
+    while (auto* sum = rhs.as<Sum>()) {
+      loops.push_back(sum->var);
+      op = AssignOp::Add;
+      Expr body = sum->body;
+      rhs = body;
+    }
+    std::vector<Stmt> producers;
+    rhs = extract(rhs, producers);
+    Stmt out = Assign{lhs, op, rhs};
+    for (auto producer = producers.rbegin(); producer != producers.rend(); ++producer) out = Where{out, *producer};
+    std::stable_sort(loops.begin(), loops.end(),
+                     [&](const IndexVar& a, const IndexVar& b) { return rank(a) < rank(b); });
+    for (auto var = loops.rbegin(); var != loops.rend(); ++var) out = Forall{*var, out};
+    return out;
+  }
+
+ private:
+  // Replaces the outermost sums inside expr by scalars that producers compute.
+  Expr extract(const Expr& expr, std::vector<Stmt>& producers) {
+    if (!expr.is<Sum>())
+      return map_children(expr, [&](const Expr& child) { return extract(child, producers); });
+    TensorVar scalar({Symbol("t"), type_of(expr), {}, Format(), Origin::Temporary});
+    producers.push_back(nest(Access{scalar, {}}, AssignOp::Add, expr, {}));
+    return Access{scalar, {}};
+  }
+  size_t rank(const IndexVar& var) const {
+    return size_t(std::find(order_.begin(), order_.end(), var) - order_.begin());
+  }
+
+  std::vector<IndexVar> order_;
+};
+
+}  // namespace
+
+std::vector<IndexVar> loop_order(const Assignment& assignment) {
+  std::vector<Access> sparse, dense;
+  auto sort_in = [&](const Access& access) {
+    (access.tensor.format().is_dense() ? dense : sparse).push_back(access);
+  };
+  sort_in(assignment.lhs);
+  each<Access>(assignment.rhs, sort_in);
+
+  std::set<IndexVar> in_sparse;
+  for (const Access& access : sparse) in_sparse.insert(access.indices.begin(), access.indices.end());
+  Order after;
+  auto follow = [&](const Access& access) {
+    std::vector<IndexVar> vars = storage_order(access);
+    for (size_t k = 0; k + 1 < vars.size(); k++) {
+      // A variable of dense tensors only does not stand between the levels of a sparse one.
+      if (in_sparse.contains(vars[k + 1]) && !in_sparse.contains(vars[k])) continue;
+      if (!reaches(after, vars[k + 1], vars[k])) after[vars[k]].insert(vars[k + 1]);
+    }
+  };
+  std::for_each(sparse.begin(), sparse.end(), follow);
+  std::for_each(dense.begin(), dense.end(), follow);
+
+  std::vector<IndexVar> waiting = variables(assignment), out;
+  while (!waiting.empty()) {
+    auto first = std::find_if(waiting.begin(), waiting.end(), [&](const IndexVar& var) {
+      return std::none_of(waiting.begin(), waiting.end(),
+                          [&](const IndexVar& other) { return other != var && reaches(after, other, var); });
+    });
+    out.push_back(*first);
+    waiting.erase(first);
+  }
+  return out;
+}
+
+Result<ConcreteStatement> concretize(const Assignment& assignment) {
+  Result<std::map<IndexVar, Extent>> extents = infer_extents(assignment);
+  if (!extents) return extents.refusal();
+
+  Assignment summed = with_sums(assignment);
+  SumRenamer unique;
+  summed.rhs = hoist_sums(unique(summed.rhs));
+  for (const auto& [fresh, old] : unique.renamed) (*extents).emplace(fresh, (*extents).at(old));
+
+  std::vector<IndexVar> free;
+  for (const IndexVar& var : assignment.lhs.indices)
+    if (std::find(free.begin(), free.end(), var) == free.end()) free.push_back(var);
+
+  std::vector<IndexVar> order = loop_order(summed);
+  Stmt body = Concretizer(order).nest(summed.lhs, summed.op, summed.rhs, free);
+  Provenance provenance;
+  for (const IndexVar& var : order) provenance.roots.push_back({var, (*extents).at(var), std::nullopt});
+  return ConcreteStatement{body, std::move(provenance), assignment.lhs.tensor,
+                           assignment.op == AssignOp::Set ? Start::Zero : Start::Old};
+}
+
+}  // namespace spdistal::notation

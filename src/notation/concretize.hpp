@@ -1,0 +1,18 @@
+// Index notation -> concrete notation: sums become loops, in an order that suits the formats.
+//
+//   a(i) = B(i,j) * c(j)               forall i, j: a(i) += B(i,j) * c(j)
+//   a(i) = b(i) + B(i,j) * c(j)        forall i: a(i) = b(i) + t  where  t: forall j: t += B(i,j) * c(j)
+#pragma once
+#include "spdistal/result.hpp"
+#include "notation/concrete.hpp"
+
+namespace spdistal::notation {
+
+/// Requires a statement that `check` accepts. Refuses where the extents of a variable differ.
+Result<ConcreteStatement> concretize(const Assignment& assignment);
+
+/// An order of the variables that walks every sparse tensor along its levels where one exists: levels of sparse tensors
+/// bind, in the order of the tensors; levels of dense ones are followed where nothing speaks against it.
+std::vector<IndexVar> loop_order(const Assignment& assignment);
+
+}  // namespace spdistal::notation

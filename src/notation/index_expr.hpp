@@ -1,0 +1,75 @@
+// Arithmetic on index variables and sizes: how the value of a variable is found from others, and how many values a
+// variable has. Small enough that printers, evaluators, bounds and code generators each handle all of it.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "base/node.hpp"
+#include "notation/index_notation.hpp"
+#include "spdistal/machine.hpp"
+
+namespace spdistal::notation {
+
+struct IndexKinds;
+using IndexExpr = Handle<IndexKinds>;
+
+enum class IndexOp : uint8_t { Add, Mul, Div, CeilDiv, Mod };  // of numbers that are not negative
+
+/// The levels [first, last] of an access, below the coordinates of the levels above.
+struct Levels {
+  Access access;
+  size_t first, last;
+  static constexpr auto fields = std::tuple{&Levels::access, &Levels::first, &Levels::last};
+
+  /// The variable that indexes a level.
+  const IndexVar& var(size_t level) const {
+    return access.indices[size_t(access.tensor.format().mode_order()[level])];
+  }
+};
+
+/// The value of a variable.
+struct ValueOf {
+  IndexVar var;
+  static constexpr auto fields = std::tuple{&ValueOf::var};
+};
+/// The number of values of a variable, written |i|.
+struct SizeOf {
+  IndexVar var;
+  static constexpr auto fields = std::tuple{&SizeOf::var};
+};
+struct Number {
+  Pieces value;
+  static constexpr auto fields = std::tuple{&Number::value};
+};
+struct IndexBinary {
+  IndexOp op;
+  IndexExpr a, b;
+  static constexpr auto fields = std::tuple{&IndexBinary::op, &IndexBinary::a, &IndexBinary::b};
+};
+/// How many positions the last of the levels stores.
+struct StoredCount {
+  Levels levels;
+  static constexpr auto fields = std::tuple{&StoredCount::levels};
+};
+/// The coordinates at a position of the last of the levels, counted from the first position below the levels above; those
+/// of several levels are fused in storage order.
+struct StoredCoordinate {
+  Levels levels;
+  IndexExpr position;
+  static constexpr auto fields = std::tuple{&StoredCoordinate::levels, &StoredCoordinate::position};
+};
+struct IndexKinds : Kinds<ValueOf, SizeOf, Number, IndexBinary, StoredCount, StoredCoordinate> {};
+
+inline IndexExpr operator+(IndexExpr a, IndexExpr b) { return IndexBinary{IndexOp::Add, a, b}; }
+inline IndexExpr operator*(IndexExpr a, IndexExpr b) { return IndexBinary{IndexOp::Mul, a, b}; }
+inline IndexExpr operator/(IndexExpr a, IndexExpr b) { return IndexBinary{IndexOp::Div, a, b}; }
+inline IndexExpr operator%(IndexExpr a, IndexExpr b) { return IndexBinary{IndexOp::Mod, a, b}; }
+inline IndexExpr ceil_div(IndexExpr a, IndexExpr b) { return IndexBinary{IndexOp::CeilDiv, a, b}; }
+inline IndexExpr value_of(const IndexVar& var) { return ValueOf{var}; }
+inline IndexExpr size_of(const IndexVar& var) { return SizeOf{var}; }
+inline IndexExpr number(Pieces value) { return Number{std::move(value)}; }
+
+/// The same arithmetic on other variables.
+IndexExpr rename(const IndexExpr& expr, const std::vector<std::pair<IndexVar, IndexVar>>& renaming);
+
+}  // namespace spdistal::notation

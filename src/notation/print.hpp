@@ -1,0 +1,52 @@
+// Statements as text. What is printed of index notation parses to the same tree.
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+
+#include "base/names.hpp"
+#include "notation/concrete.hpp"
+#include "notation/index_notation.hpp"
+#include "spdistal/error.hpp"
+
+namespace spdistal::notation {
+
+/// Prints the parts of one program with names chosen once: two variables never print alike.
+class Printer {
+ public:
+  std::string name(const IndexVar& var);
+  std::string name(const TensorVar& tensor);
+  std::string name(const Param& param);
+  /// "1000", "n", or "|i|" for a size that has no name of its own but is that of variable i.
+  std::string size(const Extent& extent, const IndexVar& of);
+  std::string size(const Pieces& pieces, const IndexVar& of);
+
+  std::string operator()(const Access& access);
+  std::string operator()(const Expr& expr);
+  std::string operator()(const Assignment& assignment);
+
+  /// The statement with the first access that `marked` picks underlined; all of it where none is picked.
+  Excerpt excerpt(const Assignment& assignment, const std::function<bool(const Access&)>& marked);
+
+  /// The loops of a concrete statement, one per line.
+  std::string operator()(const ConcreteStatement& statement);
+  /// The same with the line of one loop underlined.
+  Excerpt excerpt(const ConcreteStatement& statement, const IndexVar& loop);
+
+ private:
+  friend class ConcretePrinter;
+  void expression(std::string& out, const Expr& expr, int context);
+  void access(std::string& out, const Access& access);
+
+  Names vars_, tensors_, params_;
+  std::function<bool(const Access&)> marked_;
+  std::optional<std::pair<size_t, size_t>> mark_;
+};
+
+/// A literal as the parser reads it: 2, 2L, 2.5, 2.5f, true, complex(1.0, 2.0).
+std::string print(const Scalar& value);
+std::string print(const Expr& expr);
+std::string print(const Assignment& assignment);
+std::string print(const ConcreteStatement& statement);
+
+}  // namespace spdistal::notation

@@ -1,0 +1,104 @@
+#include "notation/provenance.hpp"
+
+#include <algorithm>
+
+namespace spdistal::notation {
+namespace {
+
+using Renaming = std::vector<std::pair<IndexVar, IndexVar>>;
+
+IndexVar renamed(const IndexVar& var, const Renaming& renaming) {
+  for (const auto& [from, to] : renaming)
+    if (from == var) return to;
+  return var;
+}
+
+Levels renamed(Levels levels, const Renaming& renaming) {
+  for (IndexVar& var : levels.access.indices) var = renamed(var, renaming);
+  return levels;
+}
+
+// The levels whose coordinates a relation reads off, if it is about positions.
+const Levels* positions(const Relation& relation) {
+  for (const Replaced& replaced : relation.replaced)
+    if (auto* stored = replaced.value.as<StoredCoordinate>()) return &stored->levels;
+  return nullptr;
+}
+
+}  // namespace
+
+IndexExpr rename(const IndexExpr& expr, const Renaming& renaming) {
+  return rewrite(
+      expr, [&](const ValueOf& n) -> IndexExpr { return ValueOf{renamed(n.var, renaming)}; },
+      [&](const SizeOf& n) -> IndexExpr { return SizeOf{renamed(n.var, renaming)}; },
+      [&](const StoredCount& n) -> IndexExpr { return StoredCount{renamed(n.levels, renaming)}; },
+      [&](const StoredCoordinate& n) -> IndexExpr {
+        return StoredCoordinate{renamed(n.levels, renaming), n.position};
+      });
+}
+
+Relation rename(const Relation& relation, const Renaming& renaming) {
+  Relation out = relation;
+  for (Replaced& r : out.replaced) r = {renamed(r.var, renaming), rename(r.value, renaming), r.guard};
+  for (Made& m : out.made) m = {renamed(m.var, renaming), rename(m.size, renaming), m.suffix};
+  return out;
+}
+
+bool Relation::replaces(const IndexVar& var) const {
+  return std::any_of(replaced.begin(), replaced.end(), [&](const Replaced& r) { return r.var == var; });
+}
+
+bool Relation::makes(const IndexVar& var) const {
+  return std::any_of(made.begin(), made.end(), [&](const Made& m) { return m.var == var; });
+}
+
+std::vector<IndexVar> Relation::needs() const {
+  std::vector<IndexVar> out;
+  for (const Replaced& r : replaced)
+    each<ValueOf>(r.value, [&](const ValueOf& v) {
+      if (std::find(out.begin(), out.end(), v.var) == out.end()) out.push_back(v.var);
+    });
+  return out;
+}
+
+const Root* Provenance::root(const IndexVar& var) const {
+  auto found = std::find_if(roots.begin(), roots.end(), [&](const Root& root) { return root.var == var; });
+  return found == roots.end() ? nullptr : &*found;
+}
+
+const Relation* Provenance::made_by(const IndexVar& var) const {
+  auto found = std::find_if(relations.begin(), relations.end(), [&](const Relation& r) { return r.makes(var); });
+  return found == relations.end() ? nullptr : &*found;
+}
+
+const Relation* Provenance::replaced_by(const IndexVar& var) const {
+  auto found = std::find_if(relations.begin(), relations.end(), [&](const Relation& r) { return r.replaces(var); });
+  return found == relations.end() ? nullptr : &*found;
+}
+
+std::vector<IndexVar> Provenance::roots_of(const IndexVar& var) const {
+  const Relation* relation = made_by(var);
+  if (!relation) return {var};
+  std::vector<IndexVar> out;
+  for (const Replaced& parent : relation->replaced)
+    for (const IndexVar& root : roots_of(parent.var)) out.push_back(root);
+  return out;
+}
+
+const Levels* Provenance::positions_of(const IndexVar& var) const {
+  const Relation* relation = made_by(var);
+  if (!relation) return nullptr;
+  if (const Levels* levels = positions(*relation)) return levels;
+  for (const Replaced& parent : relation->replaced)
+    if (const Levels* levels = positions_of(parent.var)) return levels;
+  return nullptr;
+}
+
+std::vector<IndexVar> Provenance::range_depends_on(const IndexVar& var) const {
+  std::vector<IndexVar> out;
+  if (const Levels* levels = positions_of(var))
+    for (size_t level = 0; level < levels->first; level++) out.push_back(levels->var(level));
+  return out;
+}
+
+}  // namespace spdistal::notation

@@ -1,0 +1,71 @@
+#include "spdistal/schedule/parallelize.hpp"
+
+#include <fmt/format.h>
+
+#include "notation/concrete.hpp"
+#include "schedule/nest.hpp"
+#include "schedule/races.hpp"
+#include "schedule/refuse.hpp"
+
+namespace spdistal {
+
+using namespace notation;
+
+namespace {
+
+bool is_gpu(Unit unit) { return unit >= Unit::GPUBlock; }
+
+}  // namespace
+
+Result<> Parallelize::check(const ConcreteStatement& statement) const {
+  schedule::Refusal refuse(name, statement);
+  const Forall& loop = *find_loop(statement.body, i);
+  std::string decided = schedule::decision(loop.tags);
+  if (loop.tags.place == Place::Distributed || loop.tags.parallel || !loop.tags.leaf.empty() ||
+      !loop.tags.communicate.empty())
+    return refuse.at(i, fmt::format("the loop over {} is {} already", refuse.name(i), decided),
+                     "divide it: one part can be distributed, the other parallelized");
+  bool has_loops = false;
+  each<Forall>(loop.body, [&](const Forall&) { has_loops = true; });
+  if (unit == Unit::CPUVector && has_loops)
+    return refuse.at(i, fmt::format("the loop over {} has loops inside it, and vectors run innermost loops", refuse.name(i)),
+                     "parallelize an innermost loop with CPUVector, this one with CPUThread");
+
+  // Units nest from coarse to fine, each once.
+  std::optional<Diagnostic> clash;
+  auto compare = [&](const Forall& other, bool outside) {
+    if (!other.tags.parallel || clash) return;
+    Unit theirs = other.tags.parallel->unit;
+    if (theirs == unit)
+      clash = refuse.at(other.var, fmt::format("the loop over {} is parallelized over {} already", refuse.name(other.var),
+                                               word(unit)),
+                        "use each unit once in a nest");
+    else if (is_gpu(theirs) != is_gpu(unit))
+      clash = refuse.at(other.var, fmt::format("the loop over {} runs on the {}, {} on the {}", refuse.name(other.var),
+                                               is_gpu(theirs) ? "GPU" : "CPU", word(unit), is_gpu(unit) ? "GPU" : "CPU"),
+                        "a leaf runs on one kind of processor");
+    else if ((theirs > unit) == outside)
+      clash = refuse.at(other.var, fmt::format("{} cannot stand {} {}", word(unit), outside ? "inside" : "outside",
+                                               word(theirs)),
+                        is_gpu(unit) ? "from the outside in: GPUBlock, GPUWarp, GPUThread"
+                                     : "from the outside in: CPUThread, CPUVector");
+  };
+  for (const Forall& around : loops_to(statement.body, i))
+    if (around.var != i) compare(around, true);
+  each<Forall>(loop.body, [&](const Forall& inside) { compare(inside, false); });
+  if (clash) return *clash;
+
+  if (race == Race::NoRaces)
+    if (std::optional<Assign> shared = schedule::find_race(statement, i))
+      return refuse.at(i,
+                       fmt::format("iterations of {} would race: several of them write the same {}", refuse.name(i),
+                                   refuse(shared->lhs)),
+                       "leave out NoRaces and the sums are kept apart, or choose Private or Atomics");
+  return {};
+}
+
+ConcreteStatement Parallelize::apply(const ConcreteStatement& statement) const {
+  return schedule::tag_loop(statement, i, [&](LoopTags& tags) { tags.parallel = Parallel{unit, race}; });
+}
+
+}  // namespace spdistal

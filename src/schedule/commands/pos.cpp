@@ -1,0 +1,134 @@
+#include "spdistal/schedule/pos.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "notation/concrete.hpp"
+#include "schedule/nest.hpp"
+#include "schedule/refuse.hpp"
+#include "schedule/zero.hpp"
+
+namespace spdistal {
+
+using namespace notation;
+
+namespace {
+
+// The variables under one that ranges over all combinations of their values, outermost first; empty where it is a part
+// of a variable rather than whole ones.
+std::vector<IndexVar> whole_variables(const Provenance& provenance, const IndexVar& var) {
+  const Relation* relation = provenance.made_by(var);
+  if (!relation) return {var};
+  bool whole = relation->made.size() == 1 && relation->needs() == std::vector{var} && !provenance.positions_of(var) &&
+               std::all_of(relation->replaced.begin(), relation->replaced.end(),
+                           [](const Replaced& r) { return r.guard == Guard::Unneeded; });
+  std::vector<IndexVar> out;
+  if (!whole) return out;
+  for (const Replaced& parent : relation->replaced) {
+    std::vector<IndexVar> below = whole_variables(provenance, parent.var);
+    if (below.empty()) return {};
+    out.insert(out.end(), below.begin(), below.end());
+  }
+  return out;
+}
+
+std::vector<IndexVar> level_variables(const notation::Access& access) {
+  std::vector<IndexVar> out;
+  for (int dim : access.tensor.format().mode_order()) out.push_back(access.indices[size_t(dim)]);
+  return out;
+}
+
+// The levels of the access that store these variables one after the other.
+std::optional<Levels> find_levels(const notation::Access& access, const std::vector<IndexVar>& vars) {
+  std::vector<IndexVar> stored = level_variables(access);
+  auto at = std::search(stored.begin(), stored.end(), vars.begin(), vars.end());
+  if (vars.empty() || at == stored.end()) return std::nullopt;
+  size_t first = size_t(at - stored.begin());
+  return Levels{access, first, first + vars.size() - 1};
+}
+
+}  // namespace
+
+Result<> Pos::check(const ConcreteStatement& statement) const {
+  schedule::Refusal refuse(name, statement);
+  if (Result<> untouched = schedule::check_untouched(name, statement, i); !untouched) return untouched;
+
+  const auto* wanted = access.tree().as<notation::Access>();
+  if (!wanted) return refuse.at(i, "positions are those of one tensor, such as B(i,j)");
+  const Forall& loop = *find_loop(statement.body, i);
+  bool present = false;
+  std::vector<std::string> accesses;
+  each<Assign>(loop.body, [&](const Assign& assign) {
+    each<notation::Access>(assign.rhs, [&](const notation::Access& a) {
+      present |= structurally_equal(a, *wanted);
+      std::string text = refuse(a);
+      if (std::find(accesses.begin(), accesses.end(), text) == accesses.end()) accesses.push_back(text);
+    });
+  });
+  std::string which = refuse(*wanted);
+  if (!present)
+    return refuse.at(i, fmt::format("{} is not read in the loop over {}", which, refuse.name(i)),
+                     suggest(which, accesses, "it reads"));
+
+  std::vector<IndexVar> vars = whole_variables(statement.provenance, i);
+  if (vars.empty())
+    return refuse.at(i, fmt::format("{} is only a part of its variable", refuse.name(i)),
+                     "take positions first, then divide or split them");
+  std::optional<Levels> levels = find_levels(*wanted, vars);
+  auto names = [&](const std::vector<IndexVar>& list) {
+    return join(list, ",", [&](const IndexVar& v) { return refuse.name(v); });
+  };
+  std::vector<IndexVar> stored = level_variables(*wanted);
+  for (const IndexVar& var : vars)
+    if (std::count(stored.begin(), stored.end(), var) > 1)
+      return refuse.at(i, fmt::format("{} indexes two dimensions of {}", refuse.name(var), which),
+                       "copy the diagonal into a vector first");
+  if (!levels)
+    return refuse.at(i,
+                     fmt::format("{} stores {} in this order, which {} does not follow", refuse.name(wanted->tensor),
+                                 names(stored), vars.size() == 1 ? refuse.name(i) : "(" + names(vars) + ")"),
+                     "fuse loops in the order in which the tensor stores their dimensions");
+
+  std::vector<IndexVar> outside;
+  for (const Forall& around : loops_to(statement.body, i)) outside.push_back(around.var);
+  outside.pop_back();
+  for (size_t level = 0; level < levels->first; level++)
+    if (!schedule::determined(statement.provenance, levels->var(level), outside)) {
+      std::vector<IndexVar> all(stored.begin(), stored.begin() + long(levels->last) + 1);
+      return refuse.at(i,
+                       fmt::format("the positions of {} in {} are counted below each {}, whose loop is not outside",
+                                   refuse.name(vars[0]), which, refuse.name(levels->var(level))),
+                       fmt::format("fuse the loops over {} to walk them all", enumerate([&] {
+                         std::vector<std::string> out;
+                         for (const IndexVar& v : all) out.push_back(refuse.name(v));
+                         return out;
+                       }())));
+    }
+
+  const std::vector<LevelFormat>& formats = wanted->tensor.format().levels();
+  bool repeats = levels->last + 1 < formats.size() && formats[levels->last + 1].properties().branchless;
+  if (repeats)
+    return refuse.at(i,
+                     fmt::format("{} stores {} once for every entry below it, so that its positions repeat coordinates",
+                                 refuse.name(wanted->tensor), refuse.name(levels->var(levels->last))),
+                     fmt::format("fuse it with the loop over {} first", refuse.name(levels->var(levels->last + 1))));
+
+  if (std::optional<Expr> rest = schedule::survivor(loop.body, *wanted))
+    return refuse.at(i, fmt::format("{} need not be zero where {} stores nothing", refuse(*rest), which),
+                     "walk positions only of a tensor that is a factor of everything in the loop");
+  return {};
+}
+
+ConcreteStatement Pos::apply(const ConcreteStatement& statement) const {
+  ConcreteStatement out = statement;
+  Levels levels = *find_levels(*access.tree().as<notation::Access>(), whole_variables(statement.provenance, i));
+  out.body = replace_loop(statement.body, i, [&](const Forall& loop) { return Forall{position, loop.body}; });
+  out.provenance.relations.push_back(
+      {.replaced = {{i, StoredCoordinate{levels, value_of(position)}, Guard::Unneeded}},
+       .made = {{position, StoredCount{levels}, "p"}}});
+  return out;
+}
+
+}  // namespace spdistal

@@ -1,0 +1,243 @@
+#include "spdistal/schedule/precompute.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "base/text.hpp"
+#include "notation/concrete.hpp"
+#include "schedule/refuse.hpp"
+
+namespace spdistal {
+
+using namespace notation;
+
+namespace {
+
+template <class T>
+bool contains(const std::vector<T>& list, const T& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+std::vector<Expr> factors(const Expr& expr) {
+  auto* product = expr.as<Binary>();
+  if (!product || product->op != BinaryOp::Mul) return {expr};
+  std::vector<Expr> out = factors(product->a), more = factors(product->b);
+  out.insert(out.end(), more.begin(), more.end());
+  return out;
+}
+
+// The expression with `part` replaced, where it stands whole or as some of the factors of a product.
+std::optional<Expr> replace_part(const Expr& expr, const Expr& part, const Expr& by) {
+  if (expr == part) return by;
+  std::vector<Expr> all = factors(expr), wanted = factors(part);
+  if (all.size() > wanted.size()) {
+    bool found = std::all_of(wanted.begin(), wanted.end(), [&](const Expr& factor) {
+      auto at = std::find(all.begin(), all.end(), factor);
+      if (at == all.end()) return false;
+      all.erase(at);
+      return true;
+    });
+    if (found) {
+      Expr out = by;
+      for (const Expr& rest : all) out = Binary{BinaryOp::Mul, out, rest};
+      return out;
+    }
+  }
+  bool done = false;
+  Expr out = map_children(expr, [&](const Expr& child) {
+    if (done) return child;
+    std::optional<Expr> replaced = replace_part(child, part, by);
+    done = replaced.has_value();
+    return replaced.value_or(child);
+  });
+  return done ? std::optional(out) : std::nullopt;
+}
+
+// Is the value of expr proportional to that of the temporary? Then sums may move across.
+bool is_linear_in(const Expr& expr, const TensorVar& temporary) {
+  if (auto* access = expr.as<notation::Access>()) return access->tensor == temporary;
+  if (auto* neg = expr.as<Neg>()) return is_linear_in(neg->a, temporary);
+  if (auto* binary = expr.as<Binary>()) {
+    if (binary->op == BinaryOp::Mul) return is_linear_in(binary->a, temporary) || is_linear_in(binary->b, temporary);
+    if (binary->op == BinaryOp::Div) return is_linear_in(binary->a, temporary);
+  }
+  return false;
+}
+
+// How the command would rewrite a statement.
+struct Rewriting {
+  Assign assign;
+  std::vector<Forall> chain;      // the directly nested loops around the assignment
+  size_t split = 0;               // loops from here on belong to the where
+  std::vector<IndexVar> summed;   // loops that move to the workspace
+  TensorVar workspace;
+  Expr consumer;                  // the right side that reads the workspace
+};
+
+class Planner {
+ public:
+  Planner(const Precompute& command, const ConcreteStatement& statement)
+      : command_(command), statement_(statement), refuse_(command.name, statement) {}
+
+  Result<Rewriting> plan() {
+    const Expr& part = command_.expression.tree();
+    if (command_.loops.size() != command_.copies.size())
+      return refuse_.whole(fmt::format("{} loops, but {} new variables", command_.loops.size(), command_.copies.size()),
+                           "give one new variable for each loop");
+    for (const TensorVar& tensor : declared_tensors(statement_))
+      if (refuse_.name(tensor) == command_.workspace.text)
+        return refuse_.whole(fmt::format("{} is a tensor of the statement already", command_.workspace.text),
+                             "give the workspace a name of its own");
+    search(statement_.body, {});
+    if (!assign_)
+      return refuse_.whole(fmt::format("{} is not computed in the statement", refuse_(part)),
+                           "name an expression as it stands on a right side, or some factors of a product");
+    for (const IndexVar& var : command_.loops)
+      if (std::none_of(chain_.begin(), chain_.end(), [&](const Forall& l) { return l.var == var; }))
+        return refuse_.at(var, fmt::format("the loop over {} is not directly around {}", refuse_.name(var), refuse_(part)));
+
+    TensorVar workspace({Symbol(command_.workspace.text), promote(type_of(part), ScalarType::Int32), sizes(),
+                         dense_format(command_.loops.size()), Origin::Temporary});
+    Expr consumer = *replace_part(assign_->rhs, part, notation::Access{workspace, command_.loops});
+    Rewriting out{*assign_, chain_, chain_.size(), {}, workspace, consumer};
+    // Inwards from the assignment: loops over the workspace, and loops that only the expression uses.
+    while (out.split > 0) {
+      const IndexVar& var = chain_[out.split - 1].var;
+      bool chosen = contains(command_.loops, var), needed = uses_var(part, var);
+      bool elsewhere = uses_var(consumer_without_workspace(consumer, workspace), var) || in_lhs(var);
+      if (!chosen && (!needed || elsewhere)) break;
+      out.split--;
+    }
+    for (const IndexVar& var : command_.loops) {
+      if (!uses_var(part, var))
+        return refuse_.at(var, fmt::format("{} does not depend on {}", refuse_(part), refuse_.name(var)),
+                          "name only loops that the expression uses");
+      auto place = std::find_if(chain_.begin(), chain_.end(), [&](const Forall& l) { return l.var == var; });
+      if (size_t(place - chain_.begin()) < out.split)
+        return refuse_.at(chain_[out.split - 1].var,
+                          fmt::format("the loop over {} stands inside that over {} and is used outside of {}",
+                                      refuse_.name(chain_[out.split - 1].var), refuse_.name(var), refuse_(part)),
+                          fmt::format("reorder {} outwards first", refuse_.name(chain_[out.split - 1].var)));
+    }
+    for (size_t k = out.split; k < chain_.size(); k++) {
+      const Forall& loop = chain_[k];
+      if (!contains(command_.loops, loop.var)) out.summed.push_back(loop.var);
+      if (Result<> untouched = schedule::check_untouched(command_.name, statement_, loop.var); !untouched)
+        return untouched.refusal();
+    }
+    if (!out.summed.empty() && !is_linear_in(consumer, workspace))
+      return refuse_.at(out.summed[0],
+                        fmt::format("{} is not a factor of the right side, so that its sum over {} cannot be taken first",
+                                    refuse_(part), refuse_.name(out.summed[0])));
+    return out;
+  }
+
+ private:
+  void search(const Stmt& stmt, std::vector<Forall> chain) {
+    if (assign_) return;
+    match(
+        stmt,
+        [&](const Forall& n) {
+          chain.push_back(n);
+          search(n.body, chain);
+        },
+        [&](const Where& n) { search(n.consumer, {}), search(n.producer, {}); },
+        [&](const Assign& n) {
+          if (replace_part(n.rhs, command_.expression.tree(), Literal{0})) assign_ = n, chain_ = chain;
+        },
+        [&](const Sequence& n) {
+          for (const Stmt& part : n.stmts) search(part, {});
+        });
+  }
+  std::vector<Extent> sizes() const {
+    std::vector<Extent> out;
+    for (const IndexVar& var : command_.loops) {
+      const Root* root = statement_.provenance.root(var);
+      out.push_back(root ? root->size.extent() : Extent(Param()));
+      if (const Relation* relation = statement_.provenance.made_by(var))
+        for (const Made& made : relation->made)
+          if (auto* size = made.size.as<notation::Number>(); size && made.var == var) out.back() = size->value.extent();
+    }
+    return out;
+  }
+  bool uses_var(const Expr& expr, const IndexVar& var) const {
+    std::vector<IndexVar> used = variables(expr);
+    std::vector<IndexVar> roots = statement_.provenance.roots_of(var);
+    return contains(used, var) ||
+           std::any_of(roots.begin(), roots.end(), [&](const IndexVar& root) { return contains(used, root); });
+  }
+  bool in_lhs(const IndexVar& var) const { return uses_var(Expr(assign_->lhs), var); }
+  static Expr consumer_without_workspace(const Expr& expr, const TensorVar& workspace) {
+    return rewrite(expr, [&](const notation::Access& n) -> Expr {
+      if (n.tensor == workspace) return Literal{0};
+      return n;
+    });
+  }
+
+  const Precompute& command_;
+  const ConcreteStatement& statement_;
+  schedule::Refusal refuse_;
+  std::optional<Assign> assign_;
+  std::vector<Forall> chain_;
+};
+
+// Gives the copies of loop variables formulas like those of the originals: whatever a copied variable helps to find is
+// copied too. Returns the whole renaming.
+std::vector<std::pair<IndexVar, IndexVar>> copy_formulas(Provenance& provenance,
+                                                         std::vector<std::pair<IndexVar, IndexVar>> renaming) {
+  auto is_copied = [&](const IndexVar& var) {
+    return std::any_of(renaming.begin(), renaming.end(), [&](const auto& pair) { return pair.first == var; });
+  };
+  std::vector<const Relation*> copied;
+  std::vector<Relation> originals = provenance.relations;
+  for (auto relation = originals.rbegin(); relation != originals.rend(); ++relation) {
+    if (std::none_of(relation->made.begin(), relation->made.end(), [&](const Made& m) { return is_copied(m.var); }))
+      continue;
+    for (const Replaced& r : relation->replaced)
+      if (!is_copied(r.var)) renaming.emplace_back(r.var, IndexVar(r.var.name()));
+    copied.push_back(&*relation);
+  }
+  for (const Root& root : std::vector<Root>(provenance.roots))
+    for (const auto& [from, to] : renaming)
+      if (from == root.var) provenance.roots.push_back({to, root.size, root.fixed});
+  for (auto relation = copied.rbegin(); relation != copied.rend(); ++relation)
+    provenance.relations.push_back(rename(**relation, renaming));
+  return renaming;
+}
+
+}  // namespace
+
+Result<> Precompute::check(const ConcreteStatement& statement) const {
+  Result<Rewriting> plan = Planner(*this, statement).plan();
+  if (!plan) return plan.refusal();
+  return {};
+}
+
+ConcreteStatement Precompute::apply(const ConcreteStatement& statement) const {
+  Rewriting plan = Planner(*this, statement).plan().value();
+  ConcreteStatement out = statement;
+  std::vector<std::pair<IndexVar, IndexVar>> renaming;
+  for (size_t k = 0; k < loops.size(); k++) renaming.emplace_back(loops[k], copies[k]);
+  renaming = copy_formulas(out.provenance, renaming);
+  auto copy_of = [&](const IndexVar& var) {
+    for (const auto& [from, to] : renaming)
+      if (from == var) return to;
+    return var;
+  };
+
+  Stmt consumer = Assign{plan.assign.lhs, plan.assign.op, plan.consumer};
+  Stmt producer = Assign{notation::Access{plan.workspace, copies}, plan.summed.empty() ? AssignOp::Set : AssignOp::Add,
+                         rename(expression.tree(), renaming)};
+  for (size_t k = plan.chain.size(); k-- > plan.split;) {
+    const Forall& loop = plan.chain[k];
+    producer = Forall{copy_of(loop.var), producer, loop.tags};
+    if (contains(loops, loop.var)) consumer = Forall{loop.var, consumer, loop.tags};
+  }
+  out.body = replace_loop(statement.body, plan.chain[plan.split].var,
+                          [&](const Forall&) { return Where{consumer, producer}; });
+  return out;
+}
+
+}  // namespace spdistal

@@ -1,0 +1,103 @@
+#include "spdistal/schedule/reorder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/communication.hpp"
+#include "schedule/nest.hpp"
+#include "schedule/refuse.hpp"
+
+namespace spdistal {
+
+using namespace notation;
+
+namespace {
+
+bool is_listed(const std::vector<IndexVar>& list, const IndexVar& var) {
+  return std::find(list.begin(), list.end(), var) != list.end();
+}
+
+// The loops from the outermost that is named to the innermost.
+std::vector<Forall> affected(const ConcreteStatement& statement, const std::vector<IndexVar>& order) {
+  std::vector<Forall> longest;
+  for (const IndexVar& var : order) {
+    std::vector<Forall> path = loops_to(statement.body, var);
+    if (path.size() > longest.size()) longest = path;
+  }
+  auto first = std::find_if(longest.begin(), longest.end(), [&](const Forall& l) { return is_listed(order, l.var); });
+  return {first, longest.end()};
+}
+
+// Named loops in the new order, at the places where named loops were.
+std::vector<Forall> rearranged(const std::vector<Forall>& loops, const std::vector<IndexVar>& order) {
+  std::vector<Forall> out = loops;
+  size_t next = 0;
+  for (Forall& place : out)
+    if (is_listed(order, place.var))
+      place = *std::find_if(loops.begin(), loops.end(), [&](const Forall& l) { return l.var == order[next]; }), next++;
+  return out;
+}
+
+}  // namespace
+
+Result<> Reorder::check(const ConcreteStatement& statement) const {
+  schedule::Refusal refuse(name, statement);
+  std::vector<Forall> loops = affected(statement, order);
+  for (const IndexVar& var : order)
+    if (std::none_of(loops.begin(), loops.end(), [&](const Forall& l) { return l.var == var; }))
+      return refuse.at(var, fmt::format("the loop over {} is not in one nest with that over {}", refuse.name(var),
+                                        refuse.name(loops.back().var)));
+  for (size_t k = 0; k + 1 < loops.size(); k++)
+    if (!loops[k].body.is<Forall>())
+      return refuse.at(loops[k + 1].var,
+                       fmt::format("a {} stands between the loops over {} and {}",
+                                   loops[k].body.is<Where>() ? "where" : "sequence", refuse.name(loops[k].var),
+                                   refuse.name(loops[k + 1].var)),
+                       "only loops that are directly nested can change places");
+
+  std::vector<Forall> after = rearranged(loops, order);
+  std::vector<IndexVar> outside;
+  for (const Forall& loop : loops_to(statement.body, loops[0].var)) outside.push_back(loop.var);
+  outside.pop_back();
+  bool local = false;
+  std::vector<Forall> above;
+  for (const Forall& loop : after) {
+    for (const IndexVar& root : statement.provenance.range_depends_on(loop.var))
+      if (!schedule::determined(statement.provenance, root, outside))
+        return refuse.at(loop.var,
+                         fmt::format("the loop over {} walks positions below each {} and cannot stand outside its loop",
+                                     refuse.name(loop.var), refuse.name(root)),
+                         "fuse the loops and walk the positions of the fused one");
+    if (loop.tags.place == Place::Distributed && local)
+      return refuse.at(loop.var, fmt::format("the distributed loop over {} would not be among the outermost",
+                                             refuse.name(loop.var)),
+                       "reorder first, then distribute");
+    local |= loop.tags.place == Place::Local;
+    above.push_back(loop);
+    if (!loop.tags.communicate.empty())
+      if (Result<> place = schedule::check_place(name, statement, above); !place) return place;
+    outside.push_back(loop.var);
+  }
+  return {};
+}
+
+ConcreteStatement Reorder::apply(const ConcreteStatement& statement) const {
+  std::vector<Forall> loops = affected(statement, order), after = rearranged(loops, order);
+  Stmt body = loops.back().body;
+  for (auto loop = after.rbegin(); loop != after.rend(); ++loop) body = Forall{loop->var, body, loop->tags};
+  ConcreteStatement out = statement;
+  // From the root down: the loop that is replaced holds loops of the same variables.
+  std::function<Stmt(const Stmt&)> put = [&](const Stmt& stmt) -> Stmt {
+    const Forall* loop = stmt.as<Forall>();
+    if (loop && loop->var == loops[0].var) return body;
+    return map_children(stmt, [&](const auto& child) {
+      if constexpr (std::same_as<std::remove_cvref_t<decltype(child)>, Stmt>) return put(child);
+      else return child;
+    });
+  };
+  out.body = put(statement.body);
+  return out;
+}
+
+}  // namespace spdistal

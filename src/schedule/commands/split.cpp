@@ -1,0 +1,26 @@
+#include "spdistal/schedule/split.hpp"
+
+#include "schedule/refuse.hpp"
+
+namespace spdistal {
+
+using namespace notation;
+
+Result<> Split::check(const ConcreteStatement& statement) const {
+  schedule::Refusal refuse(name, statement);
+  if (size <= 0) return refuse.at(i, "blocks have a size of at least 1");
+  return schedule::check_untouched(name, statement, i);
+}
+
+ConcreteStatement Split::apply(const ConcreteStatement& statement) const {
+  ConcreteStatement out = statement;
+  out.body = replace_loop(statement.body, i, [&](const Forall& loop) {
+    return Forall{outer, Forall{inner, loop.body}};
+  });
+  IndexExpr block = number(size);
+  out.provenance.relations.push_back({.replaced = {{i, value_of(outer) * block + value_of(inner), Guard::Checked}},
+                                      .made = {{outer, ceil_div(size_of(i), block), "o"}, {inner, block, "i"}}});
+  return out;
+}
+
+}  // namespace spdistal
