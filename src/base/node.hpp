@@ -38,7 +38,8 @@ class Handle {
   using Family = K;
 
   template <class T>
-  requires(K::template contains<T>) Handle(T node) : node_(std::make_shared<const Box<K>>(std::move(node))) {}
+    requires(K::template contains<T>)
+  Handle(T node) : node_(std::make_shared<const Box<K>>(std::move(node))) {}
 
   /// The variant of nodes, for std::visit; prefer `match`.
   const auto& operator*() const { return node_->value; }
