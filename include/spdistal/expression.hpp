@@ -38,9 +38,9 @@ class TensorRef {
 
 /// Numbers that can stand in a statement: the element types.
 template <class T>
-concept Number = std::same_as<T, bool> || (std::signed_integral<T> && (sizeof(T) == 4 || sizeof(T) == 8)) ||
-                 std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::complex<float>> ||
-                 std::same_as<T, std::complex<double>>;
+concept Number =
+    std::same_as<T, bool> ||(std::signed_integral<T> && (sizeof(T) == 4 || sizeof(T) == 8)) || std::same_as<T, float> ||
+    std::same_as<T, double> || std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>;
 
 /// An expression of index notation.
 class Expression {

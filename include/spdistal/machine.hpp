@@ -21,9 +21,9 @@ inline constexpr Processor CPU = Processor::CPU, GPU = Processor::GPU;
 class Grid {
  public:
   template <class... Args>
-  requires(sizeof...(Args) > 0 &&
-           ((std::convertible_to<Args, Extent> ||
-             std::same_as<std::remove_cvref_t<Args>, Processor>)&&...)) explicit Grid(const Args&... args) {
+    requires(sizeof...(Args) > 0 &&
+             ((std::convertible_to<Args, Extent> || std::same_as<std::remove_cvref_t<Args>, Processor>)&&...))
+  explicit Grid(const Args&... args) {
     (add(args), ...);
     check();
   }
@@ -76,8 +76,8 @@ class Machine {
   explicit Machine(Grid grid) : Machine(std::vector{std::move(grid)}) {}
   Machine(const Grid& grid, Processor kind) : Machine(Grid(grid.extents(), kind)) {}
   template <std::same_as<Grid>... More>
-  requires(sizeof...(More) > 0) explicit Machine(Grid outer, More... inner)
-      : Machine(std::vector{std::move(outer), std::move(inner)...}) {}
+    requires(sizeof...(More) > 0)
+  explicit Machine(Grid outer, More... inner) : Machine(std::vector{std::move(outer), std::move(inner)...}) {}
   explicit Machine(std::vector<Grid> levels);
 
   const std::vector<Grid>& levels() const { return *levels_; }

@@ -9,13 +9,13 @@ namespace spdistal {
 
 /// The four descriptions of one computation, each in its own language.
 struct ProgramText {
-  std::string statement;                   // "a(i) = B(i,j) * c(j)"
-  std::vector<std::string> formats = {};   // "B:ds", "B:ds:1,0"
-  std::vector<std::string> types = {};     // "B:float"
-  std::vector<std::string> sizes = {};     // "i=1000"
-  std::optional<std::string> machine = {}; // "4", "2x2", "2/4,gpu"
+  std::string statement;                        // "a(i) = B(i,j) * c(j)"
+  std::vector<std::string> formats = {};        // "B:ds", "B:ds:1,0"
+  std::vector<std::string> types = {};          // "B:float"
+  std::vector<std::string> sizes = {};          // "i=1000"
+  std::optional<std::string> machine = {};      // "4", "2x2", "2/4,gpu"
   std::vector<std::string> distributions = {};  // "B(x,y) -> M(x)"
-  std::string schedule = {};               // "divide(i,io,ii,M.x); distribute(io)"
+  std::string schedule = {};                    // "divide(i,io,ii,M.x); distribute(io)"
 };
 
 class Program {

@@ -9,8 +9,7 @@
 
 namespace spdistal {
 
-using ScalarVariant =
-    std::variant<bool, int32_t, int64_t, float, double, std::complex<float>, std::complex<double>>;
+using ScalarVariant = std::variant<bool, int32_t, int64_t, float, double, std::complex<float>, std::complex<double>>;
 
 /// A typed number: the alternatives are in the order of ScalarType. Equality is of type and bits, so that
 /// 0.0 differs from -0.0, and any NaN equals any other.

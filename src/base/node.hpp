@@ -38,7 +38,8 @@ class Handle {
   using Family = K;
 
   template <class T>
-  requires(K::template contains<T>) Handle(T node) : node_(std::make_shared<const Box<K>>(std::move(node))) {}
+    requires(K::template contains<T>)
+  Handle(T node) : node_(std::make_shared<const Box<K>>(std::move(node))) {}
 
   /// The variant of nodes, for std::visit; prefer `match`.
   const auto& operator*() const { return node_->value; }
@@ -119,8 +120,7 @@ void for_each_child(const T& value, F&& f) {
   } else if constexpr (detail::is_vector<T> || detail::is_optional<T>) {
     if constexpr (detail::is_vector<T>)
       for (const auto& item : value) for_each_child(item, f);
-    else if (value)
-      for_each_child(*value, f);
+    else if (value) for_each_child(*value, f);
   } else if constexpr (detail::Record<T>) {
     for_each_field(value, [&](const auto& member) { for_each_child(member, f); });
   }
@@ -192,10 +192,8 @@ class Rewriter {
     Handle<K> mapped = map_children(tree, *this);
     return std::visit(
         [&](const auto& node) -> Handle<K> {
-          if constexpr (std::is_invocable_v<Rules&, decltype(node)>)
-            return rules_(node);
-          else
-            return mapped;
+          if constexpr (std::is_invocable_v<Rules&, decltype(node)>) return rules_(node);
+          else return mapped;
         },
         *mapped);
   }

@@ -38,7 +38,9 @@ Expression log(const Expression& a) { return call(Function::Log, a); }
 Expression pow(const Expression& a, const Expression& b) { return call(Function::Pow, a, b); }
 Expression min(const Expression& a, const Expression& b) { return call(Function::Min, a, b); }
 Expression max(const Expression& a, const Expression& b) { return call(Function::Max, a, b); }
-Expression sum(const IndexVar& j, const Expression& e) { return Expression(notation::Expr(notation::Sum{j, e.tree()})); }
+Expression sum(const IndexVar& j, const Expression& e) {
+  return Expression(notation::Expr(notation::Sum{j, e.tree()}));
+}
 
 Access::Access(std::shared_ptr<TensorState> tensor, std::vector<IndexVar> indices)
     : Expression(notation::Expr(notation::Access{tensor->var, std::move(indices)})), tensor_(std::move(tensor)) {}

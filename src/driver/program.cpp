@@ -61,7 +61,8 @@ class Reader {
     for (const std::string& option : text_.formats) {
       auto [name, rest] = named(option, "format", "B:ds, or B:ds:1,0 with the order of its dimensions");
       Format format = within(option, rest, [](std::string_view s) { return Format::parse(s); });
-      if (!formats_.emplace(name, format).second) fail(option, 0, name.size(), fmt::format("{} has a format already", name));
+      if (!formats_.emplace(name, format).second)
+        fail(option, 0, name.size(), fmt::format("{} has a format already", name));
     }
     for (const std::string& option : text_.types) read_type(option);
     for (const std::string& option : text_.sizes) read_size(option);
@@ -99,7 +100,8 @@ class Reader {
       if (known.back() == word) types_.insert_or_assign(name, type);
     }
     if (!types_.contains(name))
-      fail(option, rest, option.size(), fmt::format("'{}' is no element type", word), suggest(word, known, "the types are"));
+      fail(option, rest, option.size(), fmt::format("'{}' is no element type", word),
+           suggest(word, known, "the types are"));
   }
 
   void read_size(const std::string& option) {

@@ -96,12 +96,10 @@ ParsedDistribution parse_distribution(std::string_view text, const Machine& mach
     std::vector<Placement> level;
     in.expect("(");
     if (!in.at(")")) do {
-        if (in.accept("~"))
-          level.push_back(~var(in.expect_name("a name after ~")));
+        if (in.accept("~")) level.push_back(~var(in.expect_name("a name after ~")));
         else if (in.peek().kind == Token::Kind::Number)
           level.push_back(in.expect_integer("a coordinate of the machine"));
-        else
-          level.push_back(var(in.expect_name("a name, ~ and a name, or a coordinate")));
+        else level.push_back(var(in.expect_name("a name, ~ and a name, or a coordinate")));
       } while (in.accept(","));
     in.expect(")");
     levels.push_back(std::move(level));

@@ -57,8 +57,8 @@ Result<> check(const Assignment& assignment) {
     return refuse(fmt::format("{} is summed inside a sum over {}", print.name(var), print.name(var)), everything,
                   "give the inner sum a variable of its own");
   for (const IndexVar& var : summed) {
-    bool on_left = std::find(assignment.lhs.indices.begin(), assignment.lhs.indices.end(), var) !=
-                   assignment.lhs.indices.end();
+    bool on_left =
+        std::find(assignment.lhs.indices.begin(), assignment.lhs.indices.end(), var) != assignment.lhs.indices.end();
     if (on_left || free.contains(var))
       return refuse(fmt::format("{} is summed by sum({}, …) and also stands outside of that sum", print.name(var),
                                 print.name(var)),
@@ -76,10 +76,11 @@ Result<> check(const Assignment& assignment) {
 
   ScalarType result = assignment.lhs.tensor.type(), value = type_of(assignment.rhs);
   if (is_complex(value) && !is_complex(result))
-    return refuse(fmt::format("{} holds {}, but its value is {}", print.name(assignment.lhs.tensor), name_of(result),
-                              name_of(value)),
-                  [&](const Access& access) { return access.tensor == assignment.lhs.tensor; },
-                  "make the result complex, or take abs(…)");
+    return refuse(
+        fmt::format("{} holds {}, but its value is {}", print.name(assignment.lhs.tensor), name_of(result),
+                    name_of(value)),
+        [&](const Access& access) { return access.tensor == assignment.lhs.tensor; },
+        "make the result complex, or take abs(…)");
   return {};
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 #include <map>
 
-#include "spdistal/result.hpp"
 #include "notation/index_notation.hpp"
+#include "spdistal/result.hpp"
 
 namespace spdistal::notation {
 

@@ -44,7 +44,8 @@ class Verifier {
         stmt, [&](const Forall& n) { visit_loop(n); },
         [&](const Where& n) {
           const TensorVar* made = nullptr;
-          each<Assign>(n.producer, [&](const Assign& a) { made = made && *made != a.lhs.tensor ? made : &a.lhs.tensor; });
+          each<Assign>(n.producer,
+                       [&](const Assign& a) { made = made && *made != a.lhs.tensor ? made : &a.lhs.tensor; });
           visit(n.producer);
           if (made && made->origin() != Origin::Temporary) return fail("a producer writes a temporary");
           if (made) readable_.insert(*made);

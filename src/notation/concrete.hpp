@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "base/node.hpp"
-#include "spdistal/result.hpp"
 #include "notation/index_notation.hpp"
 #include "notation/provenance.hpp"
+#include "spdistal/result.hpp"
 #include "spdistal/schedule/words.hpp"
 
 namespace spdistal::notation {
@@ -35,13 +35,13 @@ enum class Place : uint8_t { Local, Distributed };
 
 /// What has been decided about one loop.
 struct LoopTags {
-  Place place = Place::Local;                // Distributed: iterations run on different pieces of the machine
-  std::vector<TensorVar> communicate = {};   // fetched at the start of each iteration
-  std::optional<Parallel> parallel = {};     // iterations run side by side
-  int64_t unroll = 1;                        // iterations written out per turn
-  std::string leaf = {};                     // the library routine that replaces this loop and all inside, or empty
-  static constexpr auto fields = std::tuple{&LoopTags::place, &LoopTags::communicate, &LoopTags::parallel,
-                                            &LoopTags::unroll, &LoopTags::leaf};
+  Place place = Place::Local;               // Distributed: iterations run on different pieces of the machine
+  std::vector<TensorVar> communicate = {};  // fetched at the start of each iteration
+  std::optional<Parallel> parallel = {};    // iterations run side by side
+  int64_t unroll = 1;                       // iterations written out per turn
+  std::string leaf = {};                    // the library routine that replaces this loop and all inside, or empty
+  static constexpr auto fields =
+      std::tuple{&LoopTags::place, &LoopTags::communicate, &LoopTags::parallel, &LoopTags::unroll, &LoopTags::leaf};
   bool operator==(const LoopTags&) const = default;
 };
 

@@ -104,8 +104,7 @@ class Concretizer {
  private:
   // Replaces the outermost sums inside expr by scalars that producers compute.
   Expr extract(const Expr& expr, std::vector<Stmt>& producers) {
-    if (!expr.is<Sum>())
-      return map_children(expr, [&](const Expr& child) { return extract(child, producers); });
+    if (!expr.is<Sum>()) return map_children(expr, [&](const Expr& child) { return extract(child, producers); });
     TensorVar scalar({Symbol("t"), type_of(expr), {}, Format(), Origin::Temporary});
     producers.push_back(nest(Access{scalar, {}}, AssignOp::Add, expr, {}));
     return Access{scalar, {}};
@@ -121,9 +120,7 @@ class Concretizer {
 
 std::vector<IndexVar> loop_order(const Assignment& assignment) {
   std::vector<Access> sparse, dense;
-  auto sort_in = [&](const Access& access) {
-    (access.tensor.format().is_dense() ? dense : sparse).push_back(access);
-  };
+  auto sort_in = [&](const Access& access) { (access.tensor.format().is_dense() ? dense : sparse).push_back(access); };
   sort_in(assignment.lhs);
   each<Access>(assignment.rhs, sort_in);
 

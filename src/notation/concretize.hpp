@@ -3,8 +3,8 @@
 //   a(i) = B(i,j) * c(j)               forall i, j: a(i) += B(i,j) * c(j)
 //   a(i) = b(i) + B(i,j) * c(j)        forall i: a(i) = b(i) + t  where  t: forall j: t += B(i,j) * c(j)
 #pragma once
-#include "spdistal/result.hpp"
 #include "notation/concrete.hpp"
+#include "spdistal/result.hpp"
 
 namespace spdistal::notation {
 

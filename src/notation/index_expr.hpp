@@ -22,9 +22,7 @@ struct Levels {
   static constexpr auto fields = std::tuple{&Levels::access, &Levels::first, &Levels::last};
 
   /// The variable that indexes a level.
-  const IndexVar& var(size_t level) const {
-    return access.indices[size_t(access.tensor.format().mode_order()[level])];
-  }
+  const IndexVar& var(size_t level) const { return access.indices[size_t(access.tensor.format().mode_order()[level])]; }
 };
 
 /// The value of a variable.

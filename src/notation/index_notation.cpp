@@ -38,10 +38,9 @@ Expr sum_smallest(const Expr& expr, const IndexVar& var) {
 }  // namespace
 
 const std::vector<FunctionInfo>& functions() {
-  static const std::vector<FunctionInfo> all = {{Function::Sqrt, "sqrt", 1}, {Function::Abs, "abs", 1},
-                                                {Function::Exp, "exp", 1},   {Function::Log, "log", 1},
-                                                {Function::Pow, "pow", 2},   {Function::Min, "min", 2},
-                                                {Function::Max, "max", 2}};
+  static const std::vector<FunctionInfo> all = {
+      {Function::Sqrt, "sqrt", 1}, {Function::Abs, "abs", 1}, {Function::Exp, "exp", 1}, {Function::Log, "log", 1},
+      {Function::Pow, "pow", 2},   {Function::Min, "min", 2}, {Function::Max, "max", 2}};
   return all;
 }
 

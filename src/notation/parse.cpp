@@ -82,8 +82,8 @@ Expr parse_call(Lexer& in, const Token& name, const FunctionInfo& function, Scop
   Token close = in.expect(")");
   if (args.size() != function.arity)
     in.fail(name.begin, close.end,
-            fmt::format("{} takes {} argument{}, not {}", function.name, function.arity,
-                        function.arity == 1 ? "" : "s", args.size()));
+            fmt::format("{} takes {} argument{}, not {}", function.name, function.arity, function.arity == 1 ? "" : "s",
+                        args.size()));
   Expr call = Call{function.function, args};
   bool ordered = function.function == Function::Min || function.function == Function::Max;
   if (ordered && is_complex(type_of(call)))
@@ -109,8 +109,9 @@ Expr parse_unary(Lexer& in, Scope& scope) {
     return Literal{parse_number(in, token)};
   }
   if (token.kind != Token::Kind::Name)
-    in.fail(token, token.kind == Token::Kind::End ? "the statement ends where a tensor or a number should stand"
-                                                  : fmt::format("expected a tensor or a number, found '{}'", token.text));
+    in.fail(token, token.kind == Token::Kind::End
+                       ? "the statement ends where a tensor or a number should stand"
+                       : fmt::format("expected a tensor or a number, found '{}'", token.text));
   std::string_view word = token.text;
   for (const FunctionInfo& function : functions())
     if (function.name == word) {
@@ -132,7 +133,8 @@ Expr parse_unary(Lexer& in, Scope& scope) {
     Token close = in.expect(")");
     const IndexVar& over = scope.variable(var.text);
     if (!uses(body, over))
-      in.fail(token.begin, close.end, fmt::format("{} does not stand in the expression that is summed over it", var.text));
+      in.fail(token.begin, close.end,
+              fmt::format("{} does not stand in the expression that is summed over it", var.text));
     return Sum{over, body};
   }
   return parse_access(in, scope);
@@ -164,7 +166,8 @@ const TensorVar& Scope::tensor(const Lexer& in, const Token& name) const {
 }
 
 bool is_reserved(std::string_view name) {
-  static constexpr std::string_view words[] = {"sum", "true", "false", "nan", "inf", "nanf", "inff", "complex", "complexf"};
+  static constexpr std::string_view words[] = {"sum",  "true", "false",   "nan",     "inf",
+                                               "nanf", "inff", "complex", "complexf"};
   return std::find(std::begin(words), std::end(words), name) != std::end(words) ||
          std::any_of(functions().begin(), functions().end(), [&](const FunctionInfo& f) { return f.name == name; });
 }

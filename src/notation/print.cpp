@@ -39,8 +39,7 @@ std::string print(const Scalar& value) {
         else if constexpr (std::is_same_v<T, double>) return real_text(v, false);
         else if constexpr (std::is_same_v<T, std::complex<float>>)
           return fmt::format("complexf({}, {})", real_text(v.real(), true), real_text(v.imag(), true));
-        else
-          return fmt::format("complex({}, {})", real_text(v.real(), false), real_text(v.imag(), false));
+        else return fmt::format("complex({}, {})", real_text(v.real(), false), real_text(v.imag(), false));
       },
       static_cast<const ScalarVariant&>(value));
 }
@@ -74,8 +73,7 @@ std::string Printer::size(const Pieces& pieces, const IndexVar& of) {
 void Printer::access(std::string& out, const Access& access) {
   size_t begin = out.size();
   out += name(access.tensor);
-  if (!access.indices.empty())
-    out += "(" + join(access.indices, ",", [&](const IndexVar& v) { return name(v); }) + ")";
+  if (!access.indices.empty()) out += "(" + join(access.indices, ",", [&](const IndexVar& v) { return name(v); }) + ")";
   if (marked_ && !mark_ && marked_(access)) mark_ = {begin, out.size()};
 }
 

@@ -22,9 +22,8 @@ class ConcretePrinter {
   void run(const IndexVar* marked) {
     marked_ = marked;
     bool accumulates = false;
-    each<Assign>(statement_.body, [&](const Assign& a) {
-      accumulates |= a.lhs.tensor == statement_.result && a.op == AssignOp::Add;
-    });
+    each<Assign>(statement_.body,
+                 [&](const Assign& a) { accumulates |= a.lhs.tensor == statement_.result && a.op == AssignOp::Add; });
     bool partial = std::any_of(provenance().roots.begin(), provenance().roots.end(),
                                [&](const Root& root) { return found_at_position(root.var); });
     if (statement_.start == Start::Zero && (accumulates || partial))
@@ -108,8 +107,8 @@ class ConcretePrinter {
     std::vector<std::string> out;
     if (tags.place == Place::Distributed) out.push_back("distribute");
     if (!tags.communicate.empty())
-      out.push_back("communicate {" +
-                    join(tags.communicate, ", ", [&](const TensorVar& t) { return print_.name(t); }) + "}");
+      out.push_back("communicate {" + join(tags.communicate, ", ", [&](const TensorVar& t) { return print_.name(t); }) +
+                    "}");
     if (tags.parallel) {
       std::string how = fmt::format("parallelize {}", word(tags.parallel->unit));
       if (tags.parallel->race != Race::Auto) how += fmt::format(" {}", word(tags.parallel->race));
@@ -135,7 +134,9 @@ class ConcretePrinter {
           line(depth, join(made, ", ", [&](const TensorVar& t) { return print_.name(t); }) + " from");
           visit(n.producer, depth + 1);
         },
-        [&](const Assign& n) { line(depth, print_(Assignment{n.lhs, n.op, n.rhs})); },
+        [&](const Assign& n) {
+          line(depth, print_(Assignment{n.lhs, n.op, n.rhs}));
+        },
         [&](const Sequence& n) {
           for (const Stmt& part : n.stmts) visit(part, depth);
         });

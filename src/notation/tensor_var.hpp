@@ -46,7 +46,5 @@ Format dense_format(size_t order);
 
 template <>
 struct std::hash<spdistal::notation::TensorVar> {
-  size_t operator()(const spdistal::notation::TensorVar& t) const {
-    return std::hash<spdistal::Symbol>{}(t.symbol());
-  }
+  size_t operator()(const spdistal::notation::TensorVar& t) const { return std::hash<spdistal::Symbol>{}(t.symbol()); }
 };

@@ -19,12 +19,12 @@ Result<> check_place(std::string_view command, const ConcreteStatement& statemen
                        fmt::format("tensors cannot be fetched at {}: the loop over {} runs inside one piece, {}",
                                    refuse.name(at), refuse.name(loop.var), decision(loop.tags)),
                        "communicate at a distributed loop, or at a sequential one directly inside those");
-  bool distributed = std::any_of(loops.begin(), loops.end(),
-                                 [](const Forall& l) { return l.tags.place == Place::Distributed; });
+  bool distributed =
+      std::any_of(loops.begin(), loops.end(), [](const Forall& l) { return l.tags.place == Place::Distributed; });
   if (!distributed)
-    return refuse.at(at,
-                     fmt::format("no loop around {} is distributed, so that there is nothing to fetch", refuse.name(at)),
-                     "distribute the loop first");
+    return refuse.at(
+        at, fmt::format("no loop around {} is distributed, so that there is nothing to fetch", refuse.name(at)),
+        "distribute the loop first");
   return {};
 }
 

@@ -39,15 +39,14 @@ class Reader {
     return std::string(in_.expect_name("the name of a routine").text);
   }
   template <class E>
-    requires std::is_enum_v<E>
-  E read(std::type_identity<E>, std::string_view) {
-    Token token = in_.expect_name(fmt::format("a {}", Words<E>::what));
-    std::vector<std::string> words(std::begin(Words<E>::names), std::end(Words<E>::names));
-    for (size_t i = 0; i < words.size(); i++)
-      if (words[i] == token.text) return E(i);
-    in_.fail(token, fmt::format("'{}' is no {}", token.text, Words<E>::what),
-             suggest(token.text, words, fmt::format("the words are", Words<E>::what)));
-  }
+    requires std::is_enum_v<E> E read(std::type_identity<E>, std::string_view) {
+      Token token = in_.expect_name(fmt::format("a {}", Words<E>::what));
+      std::vector<std::string> words(std::begin(Words<E>::names), std::end(Words<E>::names));
+      for (size_t i = 0; i < words.size(); i++)
+        if (words[i] == token.text) return E(i);
+      in_.fail(token, fmt::format("'{}' is no {}", token.text, Words<E>::what),
+               suggest(token.text, words, fmt::format("the words are", Words<E>::what)));
+    }
   // {a, b}, or a bare list where nothing but the end of the command follows.
   template <class T>
   std::vector<T> read(std::type_identity<std::vector<T>>, std::string_view what) {

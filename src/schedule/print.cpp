@@ -16,17 +16,16 @@ struct Show {
   std::string operator()(const IndexVar& v) { return names.name(v); }
   std::string operator()(int64_t n) { return std::to_string(n); }
   std::string operator()(const Pieces& p) {
-    return p.grid_dim() ? p.grid_dim()->str() : p.extent().param() ? names.name(*p.extent().param()) : spdistal::print(p);
+    return p.grid_dim()         ? p.grid_dim()->str()
+           : p.extent().param() ? names.name(*p.extent().param())
+                                : spdistal::print(p);
   }
   std::string operator()(const Expression& e) { return names(e.tree()); }
   std::string operator()(const TensorRef& t) { return names.name(t.var()); }
   std::string operator()(const WorkspaceName& w) { return w.text; }
   std::string operator()(const LeafName& l) { return l.text; }
   template <class E>
-    requires std::is_enum_v<E>
-  std::string operator()(E e) {
-    return std::string(word(e));
-  }
+  requires std::is_enum_v<E> std::string operator()(E e) { return std::string(word(e)); }
   template <class T>
   std::string operator()(const std::vector<T>& list) {
     return "{" + join(list, ", ", *this) + "}";

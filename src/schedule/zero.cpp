@@ -37,8 +37,7 @@ class Vanishing {
  private:
   bool is_zero(const Expr& expr) {
     return match(
-        expr,
-        [&](const Access& n) { return structurally_equal(n, access_) || zero_.contains(n.tensor); },
+        expr, [&](const Access& n) { return structurally_equal(n, access_) || zero_.contains(n.tensor); },
         [&](const Literal& n) {
           return std::visit([](auto v) { return v == decltype(v){}; }, static_cast<const ScalarVariant&>(n.value));
         },

@@ -14,7 +14,8 @@ struct Communicate {
   IndexVar at;
 
   static constexpr std::string_view name = "communicate";
-  static constexpr auto params = std::tuple{param::value("tensors", &Communicate::tensors), param::loop("at", &Communicate::at)};
+  static constexpr auto params =
+      std::tuple{param::value("tensors", &Communicate::tensors), param::loop("at", &Communicate::at)};
   Result<> check(const notation::ConcreteStatement& statement) const;
   notation::ConcreteStatement apply(const notation::ConcreteStatement& statement) const;
 

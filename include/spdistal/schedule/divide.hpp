@@ -14,8 +14,9 @@ struct Divide {
   Pieces pieces;
 
   static constexpr std::string_view name = "divide";
-  static constexpr auto params = std::tuple{param::loop("i", &Divide::i), param::made("outer", &Divide::outer),
-                                            param::made("inner", &Divide::inner), param::value("pieces", &Divide::pieces)};
+  static constexpr auto params =
+      std::tuple{param::loop("i", &Divide::i), param::made("outer", &Divide::outer),
+                 param::made("inner", &Divide::inner), param::value("pieces", &Divide::pieces)};
   Result<> check(const notation::ConcreteStatement& statement) const;
   notation::ConcreteStatement apply(const notation::ConcreteStatement& statement) const;
 

@@ -12,8 +12,8 @@ struct Fuse {
   IndexVar outer, inner, fused;
 
   static constexpr std::string_view name = "fuse";
-  static constexpr auto params =
-      std::tuple{param::loop("outer", &Fuse::outer), param::loop("inner", &Fuse::inner), param::made("fused", &Fuse::fused)};
+  static constexpr auto params = std::tuple{param::loop("outer", &Fuse::outer), param::loop("inner", &Fuse::inner),
+                                            param::made("fused", &Fuse::fused)};
   Result<> check(const notation::ConcreteStatement& statement) const;
   notation::ConcreteStatement apply(const notation::ConcreteStatement& statement) const;
 

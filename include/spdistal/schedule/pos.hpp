@@ -14,8 +14,8 @@ struct Pos {
   Expression access;
 
   static constexpr std::string_view name = "pos";
-  static constexpr auto params =
-      std::tuple{param::loop("i", &Pos::i), param::made("position", &Pos::position), param::value("access", &Pos::access)};
+  static constexpr auto params = std::tuple{param::loop("i", &Pos::i), param::made("position", &Pos::position),
+                                            param::value("access", &Pos::access)};
   Result<> check(const notation::ConcreteStatement& statement) const;
   notation::ConcreteStatement apply(const notation::ConcreteStatement& statement) const;
 

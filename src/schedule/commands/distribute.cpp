@@ -23,11 +23,11 @@ Result<> Distribute::check(const ConcreteStatement& statement) const {
                        tags.parallel ? "divide it: the outer part can be distributed, the inner parallelized" : "");
     for (const Forall& around : loops_to(statement.body, var))
       if (around.tags.place == Place::Local && !listed(around.var))
-        return refuse.at(var,
-                         fmt::format("the loop over {} is inside the loop over {}, which is not distributed",
-                                     refuse.name(var), refuse.name(around.var)),
-                         fmt::format("only the outermost loops run on different pieces: reorder {} outwards",
-                                     refuse.name(var)));
+        return refuse.at(
+            var,
+            fmt::format("the loop over {} is inside the loop over {}, which is not distributed", refuse.name(var),
+                        refuse.name(around.var)),
+            fmt::format("only the outermost loops run on different pieces: reorder {} outwards", refuse.name(var)));
     if (std::none_of(outer.begin(), outer.end(), [&](const Forall& l) { return l.var == var; }))
       return refuse.at(var, fmt::format("the loop over {} is inside a where", refuse.name(var)),
                        "only the outermost loops run on different pieces");

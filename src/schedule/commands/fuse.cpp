@@ -18,11 +18,11 @@ Result<> Fuse::check(const ConcreteStatement& statement) const {
     if (Result<> untouched = schedule::check_untouched(name, statement, var); !untouched) return untouched;
   const Forall* direct = find_loop(statement.body, outer)->body.as<Forall>();
   if (!direct || direct->var != inner)
-    return refuse.at(inner,
-                     fmt::format("the loop over {} is not directly inside the loop over {}", refuse.name(inner),
-                                 refuse.name(outer)),
-                     fmt::format("reorder the loops first, so that {} stands directly outside {}", refuse.name(outer),
-                                 refuse.name(inner)));
+    return refuse.at(
+        inner,
+        fmt::format("the loop over {} is not directly inside the loop over {}", refuse.name(inner), refuse.name(outer)),
+        fmt::format("reorder the loops first, so that {} stands directly outside {}", refuse.name(outer),
+                    refuse.name(inner)));
   for (const IndexVar& root : statement.provenance.range_depends_on(inner))
     if (schedule::derives_from(statement.provenance, outer, root))
       return refuse.at(inner,
@@ -37,10 +37,9 @@ ConcreteStatement Fuse::apply(const ConcreteStatement& statement) const {
   out.body = replace_loop(statement.body, outer, [&](const Forall& loop) {
     return Forall{fused, loop.body.as<Forall>()->body};
   });
-  out.provenance.relations.push_back(
-      {.replaced = {{outer, value_of(fused) / size_of(inner), Guard::Unneeded},
-                    {inner, value_of(fused) % size_of(inner), Guard::Unneeded}},
-       .made = {{fused, size_of(outer) * size_of(inner), "f"}}});
+  out.provenance.relations.push_back({.replaced = {{outer, value_of(fused) / size_of(inner), Guard::Unneeded},
+                                                   {inner, value_of(fused) % size_of(inner), Guard::Unneeded}},
+                                      .made = {{fused, size_of(outer) * size_of(inner), "f"}}});
   return out;
 }
 

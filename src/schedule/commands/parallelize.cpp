@@ -28,8 +28,9 @@ Result<> Parallelize::check(const ConcreteStatement& statement) const {
   bool has_loops = false;
   each<Forall>(loop.body, [&](const Forall&) { has_loops = true; });
   if (unit == Unit::CPUVector && has_loops)
-    return refuse.at(i, fmt::format("the loop over {} has loops inside it, and vectors run innermost loops", refuse.name(i)),
-                     "parallelize an innermost loop with CPUVector, this one with CPUThread");
+    return refuse.at(
+        i, fmt::format("the loop over {} has loops inside it, and vectors run innermost loops", refuse.name(i)),
+        "parallelize an innermost loop with CPUVector, this one with CPUThread");
 
   // Units nest from coarse to fine, each once.
   std::optional<Diagnostic> clash;
@@ -37,16 +38,18 @@ Result<> Parallelize::check(const ConcreteStatement& statement) const {
     if (!other.tags.parallel || clash) return;
     Unit theirs = other.tags.parallel->unit;
     if (theirs == unit)
-      clash = refuse.at(other.var, fmt::format("the loop over {} is parallelized over {} already", refuse.name(other.var),
-                                               word(unit)),
-                        "use each unit once in a nest");
+      clash =
+          refuse.at(other.var,
+                    fmt::format("the loop over {} is parallelized over {} already", refuse.name(other.var), word(unit)),
+                    "use each unit once in a nest");
     else if (is_gpu(theirs) != is_gpu(unit))
-      clash = refuse.at(other.var, fmt::format("the loop over {} runs on the {}, {} on the {}", refuse.name(other.var),
-                                               is_gpu(theirs) ? "GPU" : "CPU", word(unit), is_gpu(unit) ? "GPU" : "CPU"),
+      clash = refuse.at(other.var,
+                        fmt::format("the loop over {} runs on the {}, {} on the {}", refuse.name(other.var),
+                                    is_gpu(theirs) ? "GPU" : "CPU", word(unit), is_gpu(unit) ? "GPU" : "CPU"),
                         "a leaf runs on one kind of processor");
     else if ((theirs > unit) == outside)
-      clash = refuse.at(other.var, fmt::format("{} cannot stand {} {}", word(unit), outside ? "inside" : "outside",
-                                               word(theirs)),
+      clash = refuse.at(other.var,
+                        fmt::format("{} cannot stand {} {}", word(unit), outside ? "inside" : "outside", word(theirs)),
                         is_gpu(unit) ? "from the outside in: GPUBlock, GPUWarp, GPUThread"
                                      : "from the outside in: CPUThread, CPUVector");
   };

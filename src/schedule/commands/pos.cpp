@@ -101,10 +101,10 @@ Result<> Pos::check(const ConcreteStatement& statement) const {
                        fmt::format("the positions of {} in {} are counted below each {}, whose loop is not outside",
                                    refuse.name(vars[0]), which, refuse.name(levels->var(level))),
                        fmt::format("fuse the loops over {} to walk them all", enumerate([&] {
-                         std::vector<std::string> out;
-                         for (const IndexVar& v : all) out.push_back(refuse.name(v));
-                         return out;
-                       }())));
+                                     std::vector<std::string> out;
+                                     for (const IndexVar& v : all) out.push_back(refuse.name(v));
+                                     return out;
+                                   }())));
     }
 
   const std::vector<LevelFormat>& formats = wanted->tensor.format().levels();
@@ -125,9 +125,8 @@ ConcreteStatement Pos::apply(const ConcreteStatement& statement) const {
   ConcreteStatement out = statement;
   Levels levels = *find_levels(*access.tree().as<notation::Access>(), whole_variables(statement.provenance, i));
   out.body = replace_loop(statement.body, i, [&](const Forall& loop) { return Forall{position, loop.body}; });
-  out.provenance.relations.push_back(
-      {.replaced = {{i, StoredCoordinate{levels, value_of(position)}, Guard::Unneeded}},
-       .made = {{position, StoredCount{levels}, "p"}}});
+  out.provenance.relations.push_back({.replaced = {{i, StoredCoordinate{levels, value_of(position)}, Guard::Unneeded}},
+                                      .made = {{position, StoredCount{levels}, "p"}}});
   return out;
 }
 

@@ -69,11 +69,11 @@ bool is_linear_in(const Expr& expr, const TensorVar& temporary) {
 // How the command would rewrite a statement.
 struct Rewriting {
   Assign assign;
-  std::vector<Forall> chain;      // the directly nested loops around the assignment
-  size_t split = 0;               // loops from here on belong to the where
-  std::vector<IndexVar> summed;   // loops that move to the workspace
+  std::vector<Forall> chain;     // the directly nested loops around the assignment
+  size_t split = 0;              // loops from here on belong to the where
+  std::vector<IndexVar> summed;  // loops that move to the workspace
   TensorVar workspace;
-  Expr consumer;                  // the right side that reads the workspace
+  Expr consumer;  // the right side that reads the workspace
 };
 
 class Planner {
@@ -96,7 +96,8 @@ class Planner {
                            "name an expression as it stands on a right side, or some factors of a product");
     for (const IndexVar& var : command_.loops)
       if (std::none_of(chain_.begin(), chain_.end(), [&](const Forall& l) { return l.var == var; }))
-        return refuse_.at(var, fmt::format("the loop over {} is not directly around {}", refuse_.name(var), refuse_(part)));
+        return refuse_.at(var,
+                          fmt::format("the loop over {} is not directly around {}", refuse_.name(var), refuse_(part)));
 
     TensorVar workspace({Symbol(command_.workspace.text), promote(type_of(part), ScalarType::Int32), sizes(),
                          dense_format(command_.loops.size()), Origin::Temporary});
@@ -128,9 +129,10 @@ class Planner {
         return untouched.refusal();
     }
     if (!out.summed.empty() && !is_linear_in(consumer, workspace))
-      return refuse_.at(out.summed[0],
-                        fmt::format("{} is not a factor of the right side, so that its sum over {} cannot be taken first",
-                                    refuse_(part), refuse_.name(out.summed[0])));
+      return refuse_.at(
+          out.summed[0],
+          fmt::format("{} is not a factor of the right side, so that its sum over {} cannot be taken first",
+                      refuse_(part), refuse_.name(out.summed[0])));
     return out;
   }
 
@@ -235,8 +237,9 @@ ConcreteStatement Precompute::apply(const ConcreteStatement& statement) const {
     producer = Forall{copy_of(loop.var), producer, loop.tags};
     if (contains(loops, loop.var)) consumer = Forall{loop.var, consumer, loop.tags};
   }
-  out.body = replace_loop(statement.body, plan.chain[plan.split].var,
-                          [&](const Forall&) { return Where{consumer, producer}; });
+  out.body = replace_loop(statement.body, plan.chain[plan.split].var, [&](const Forall&) {
+    return Where{consumer, producer};
+  });
   return out;
 }
 

@@ -50,11 +50,11 @@ Result<> Reorder::check(const ConcreteStatement& statement) const {
                                         refuse.name(loops.back().var)));
   for (size_t k = 0; k + 1 < loops.size(); k++)
     if (!loops[k].body.is<Forall>())
-      return refuse.at(loops[k + 1].var,
-                       fmt::format("a {} stands between the loops over {} and {}",
-                                   loops[k].body.is<Where>() ? "where" : "sequence", refuse.name(loops[k].var),
-                                   refuse.name(loops[k + 1].var)),
-                       "only loops that are directly nested can change places");
+      return refuse.at(
+          loops[k + 1].var,
+          fmt::format("a {} stands between the loops over {} and {}", loops[k].body.is<Where>() ? "where" : "sequence",
+                      refuse.name(loops[k].var), refuse.name(loops[k + 1].var)),
+          "only loops that are directly nested can change places");
 
   std::vector<Forall> after = rearranged(loops, order);
   std::vector<IndexVar> outside;
@@ -70,9 +70,9 @@ Result<> Reorder::check(const ConcreteStatement& statement) const {
                                      refuse.name(loop.var), refuse.name(root)),
                          "fuse the loops and walk the positions of the fused one");
     if (loop.tags.place == Place::Distributed && local)
-      return refuse.at(loop.var, fmt::format("the distributed loop over {} would not be among the outermost",
-                                             refuse.name(loop.var)),
-                       "reorder first, then distribute");
+      return refuse.at(
+          loop.var, fmt::format("the distributed loop over {} would not be among the outermost", refuse.name(loop.var)),
+          "reorder first, then distribute");
     local |= loop.tags.place == Place::Local;
     above.push_back(loop);
     if (!loop.tags.communicate.empty())
