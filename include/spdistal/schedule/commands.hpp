@@ -12,6 +12,7 @@
 #include "spdistal/schedule/precompute.hpp"
 #include "spdistal/schedule/reorder.hpp"
 #include "spdistal/schedule/split.hpp"
+#include "spdistal/schedule/unroll.hpp"
 
 namespace spdistal {
 
@@ -24,7 +25,8 @@ using Command = std::variant<  //
     Precompute,                //
     Parallelize,               //
     Distribute,                //
-    Communicate>;
+    Communicate,               //
+    Unroll>;
 
 namespace detail {
 template <class Schedule, class Commands>
