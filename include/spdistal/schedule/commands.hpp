@@ -3,6 +3,7 @@
 #pragma once
 #include <variant>
 
+#include "spdistal/schedule/bound.hpp"
 #include "spdistal/schedule/communicate.hpp"
 #include "spdistal/schedule/distribute.hpp"
 #include "spdistal/schedule/divide.hpp"
@@ -26,7 +27,8 @@ using Command = std::variant<  //
     Parallelize,               //
     Distribute,                //
     Communicate,               //
-    Unroll>;
+    Unroll,                    //
+    Bound>;
 
 namespace detail {
 template <class Schedule, class Commands>
