@@ -13,6 +13,7 @@
 #include "spdistal/schedule/precompute.hpp"
 #include "spdistal/schedule/reorder.hpp"
 #include "spdistal/schedule/split.hpp"
+#include "spdistal/schedule/substitute.hpp"
 #include "spdistal/schedule/unroll.hpp"
 
 namespace spdistal {
@@ -28,7 +29,8 @@ using Command = std::variant<  //
     Distribute,                //
     Communicate,               //
     Unroll,                    //
-    Bound>;
+    Bound,                     //
+    Substitute>;
 
 namespace detail {
 template <class Schedule, class Commands>
