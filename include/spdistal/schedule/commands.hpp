@@ -12,6 +12,7 @@
 #include "spdistal/schedule/pos.hpp"
 #include "spdistal/schedule/precompute.hpp"
 #include "spdistal/schedule/reorder.hpp"
+#include "spdistal/schedule/rotate.hpp"
 #include "spdistal/schedule/split.hpp"
 #include "spdistal/schedule/substitute.hpp"
 #include "spdistal/schedule/unroll.hpp"
@@ -30,7 +31,8 @@ using Command = std::variant<  //
     Communicate,               //
     Unroll,                    //
     Bound,                     //
-    Substitute>;
+    Substitute,                //
+    Rotate>;
 
 namespace detail {
 template <class Schedule, class Commands>
