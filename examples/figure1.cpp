@@ -1,0 +1,30 @@
+// The paper's first figure: a distributed sparse matrix-vector product, described by four independent texts.
+#include <iostream>
+#include <spdistal/spdistal.hpp>
+
+using namespace spdistal;
+
+int main() {
+  // Sizes that are known later.
+  Param pieces("pieces"), n("n"), m("m");
+  // A machine: a row of processors.
+  Machine M{Grid(pieces)};
+
+  // How tensors are stored, and where they live: a and B in blocks of rows, c everywhere.
+  DistVar x, y;
+  Format BlockedDense({Dense}, Distribution({x}, M, {x}));
+  Format ReplDense({Dense}, Distribution({x}, M, {y}));
+  Format BlockedCSR({Dense, Compressed}, Distribution({x, y}, M, {x}));
+  Tensor<double> a("a", {n}, BlockedDense);
+  Tensor<double> B("B", {n, m}, BlockedCSR);
+  Tensor<double> c("c", {m}, ReplDense);
+
+  // What to compute.
+  IndexVar i("i"), j("j"), io("io"), ii("ii");
+  a(i) = B(i, j) * c(j);
+
+  // How to run it: a block of rows on each processor, its rows over threads.
+  a.schedule().divide(i, io, ii, M.x).distribute(io).communicate({a, B, c}, io).parallelize(ii, CPUThread);
+
+  std::cout << a.statement();
+}
