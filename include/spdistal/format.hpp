@@ -1,6 +1,7 @@
 // How a tensor is stored: a level format for each dimension, the order in which dimensions are stored, and, optionally,
 // where the parts live.
 #pragma once
+#include <concepts>
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
@@ -33,8 +34,10 @@ class Format {
   Format(std::vector<LevelFormat> levels, std::vector<int> order);
   Format(std::vector<LevelFormat> levels, Distribution distribution);
   Format(std::vector<LevelFormat> levels, std::vector<int> order, Distribution distribution);
-  /// The same storage, living elsewhere.
-  Format(const Format& storage, Distribution distribution);
+  /// The same storage, living elsewhere. A template, so that a list of levels is never taken for a format.
+  template <std::same_as<Format> F>
+  Format(const F& storage, Distribution distribution)
+      : Format(storage.levels(), storage.mode_order(), std::move(distribution)) {}
 
   /// Reads "ds" or "ds:1,0". Throws UserError with the offending part underlined.
   static Format parse(std::string_view text);

@@ -48,9 +48,6 @@ Format::Format(std::vector<LevelFormat> levels, std::vector<int> order, Distribu
     : levels_(std::move(levels)), mode_order_(std::move(order)), distribution_(std::move(distribution)) {
   check();
 }
-Format::Format(const Format& storage, Distribution distribution)
-    : Format(storage.levels_, storage.mode_order_, std::move(distribution)) {}
-
 size_t Format::level_of(size_t dimension) const {
   return size_t(std::find(mode_order_.begin(), mode_order_.end(), int(dimension)) - mode_order_.begin());
 }
