@@ -6,9 +6,13 @@ namespace spdistal::schedule {
 
 using namespace notation;
 
-bool derives_from(const Provenance& provenance, const IndexVar& var, const IndexVar& root) {
-  std::vector<IndexVar> roots = provenance.roots_of(var);
-  return std::find(roots.begin(), roots.end(), root) != roots.end();
+bool is_found_from(const Provenance& provenance, const IndexVar& var, const IndexVar& loop) {
+  if (var == loop) return true;
+  const Relation* relation = provenance.replaced_by(var);
+  if (!relation) return false;
+  std::vector<IndexVar> needed = relation->needs();
+  return std::any_of(needed.begin(), needed.end(),
+                     [&](const IndexVar& child) { return is_found_from(provenance, child, loop); });
 }
 
 bool determined(const Provenance& provenance, const IndexVar& var, const std::vector<IndexVar>& loops) {

@@ -6,8 +6,8 @@
 
 namespace spdistal::schedule {
 
-/// Does the value of `root` depend on that of `var`?
-bool derives_from(const notation::Provenance& provenance, const IndexVar& var, const IndexVar& root);
+/// Is the value of a loop variable needed to find that of `var`?
+bool is_found_from(const notation::Provenance& provenance, const IndexVar& var, const IndexVar& loop);
 
 /// Is the value of `var` determined by these loop variables?
 bool determined(const notation::Provenance& provenance, const IndexVar& var, const std::vector<IndexVar>& loops);

@@ -24,7 +24,7 @@ Result<> Fuse::check(const ConcreteStatement& statement) const {
         fmt::format("reorder the loops first, so that {} stands directly outside {}", refuse.name(outer),
                     refuse.name(inner)));
   for (const IndexVar& root : statement.provenance.range_depends_on(inner))
-    if (schedule::derives_from(statement.provenance, outer, root))
+    if (schedule::is_found_from(statement.provenance, root, outer))
       return refuse.at(inner,
                        fmt::format("the range of {} changes with {}, so that the two are no rectangle",
                                    refuse.name(inner), refuse.name(root)),

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "notation/concrete.hpp"
+#include "schedule/nest.hpp"
 #include "schedule/refuse.hpp"
 
 namespace spdistal {
@@ -122,8 +123,18 @@ class Planner {
                                       refuse_.name(chain_[out.split - 1].var), refuse_.name(var), refuse_(part)),
                           fmt::format("reorder {} outwards first", refuse_.name(chain_[out.split - 1].var)));
     }
+    std::vector<IndexVar> outside;
+    for (const Forall& loop : loops_to(statement_.body, chain_[out.split].var)) outside.push_back(loop.var);
+    outside.pop_back();
     for (size_t k = out.split; k < chain_.size(); k++) {
       const Forall& loop = chain_[k];
+      for (const IndexVar& root : statement_.provenance.range_depends_on(loop.var))
+        if (!schedule::determined(statement_.provenance, root, outside))
+          return refuse_.at(
+              loop.var,
+              fmt::format("the loop over {} walks positions below each {}, which the workspace takes apart",
+                          refuse_.name(loop.var), refuse_.name(root)),
+              "precompute first, then walk positions");
       if (!contains(command_.loops, loop.var)) out.summed.push_back(loop.var);
       if (Result<> untouched = schedule::check_untouched(command_.name, statement_, loop.var); !untouched)
         return untouched.refusal();
@@ -164,11 +175,10 @@ class Planner {
     }
     return out;
   }
-  bool uses_var(const Expr& expr, const IndexVar& var) const {
+  bool uses_var(const Expr& expr, const IndexVar& loop) const {
     std::vector<IndexVar> used = variables(expr);
-    std::vector<IndexVar> roots = statement_.provenance.roots_of(var);
-    return contains(used, var) ||
-           std::any_of(roots.begin(), roots.end(), [&](const IndexVar& root) { return contains(used, root); });
+    return std::any_of(used.begin(), used.end(),
+                       [&](const IndexVar& var) { return schedule::is_found_from(statement_.provenance, var, loop); });
   }
   bool in_lhs(const IndexVar& var) const { return uses_var(Expr(assign_->lhs), var); }
   static Expr consumer_without_workspace(const Expr& expr, const TensorVar& workspace) {
@@ -193,10 +203,10 @@ std::vector<std::pair<IndexVar, IndexVar>> copy_formulas(Provenance& provenance,
     return std::any_of(renaming.begin(), renaming.end(), [&](const auto& pair) { return pair.first == var; });
   };
   std::vector<const Relation*> copied;
-  std::vector<Relation> originals = provenance.relations;
+  const std::vector<Relation> originals = provenance.relations;
   for (auto relation = originals.rbegin(); relation != originals.rend(); ++relation) {
-    if (std::none_of(relation->made.begin(), relation->made.end(), [&](const Made& m) { return is_copied(m.var); }))
-      continue;
+    std::vector<IndexVar> needs = relation->needs();
+    if (std::none_of(needs.begin(), needs.end(), is_copied)) continue;
     for (const Replaced& r : relation->replaced)
       if (!is_copied(r.var)) renaming.emplace_back(r.var, IndexVar(r.var.name()));
     copied.push_back(&*relation);
@@ -204,8 +214,13 @@ std::vector<std::pair<IndexVar, IndexVar>> copy_formulas(Provenance& provenance,
   for (const Root& root : std::vector<Root>(provenance.roots))
     for (const auto& [from, to] : renaming)
       if (from == root.var) provenance.roots.push_back({to, root.size, root.fixed});
-  for (auto relation = copied.rbegin(); relation != copied.rend(); ++relation)
-    provenance.relations.push_back(rename(**relation, renaming));
+  // A copy stands beside its original: the order in which relations were made still finds everything.
+  provenance.relations.clear();
+  for (const Relation& relation : originals) {
+    provenance.relations.push_back(relation);
+    if (std::find(copied.begin(), copied.end(), &relation) != copied.end())
+      provenance.relations.push_back(rename(relation, renaming));
+  }
   return renaming;
 }
 

@@ -1,0 +1,14 @@
+// A statement of index notation, evaluated straight from its definition: for every element on the left, the value of the
+// right side, where a variable that stands on the right only is summed at the smallest sub-expression that holds all its
+// uses.
+#pragma once
+#include "notation/index_notation.hpp"
+#include "reference/array.hpp"
+
+namespace spdistal::reference {
+
+/// Writes the result into arrays. Reads of the result see what it held before. Every tensor of the statement has an array,
+/// and every variable one size.
+void evaluate(const notation::Assignment& assignment, Arrays& arrays);
+
+}  // namespace spdistal::reference

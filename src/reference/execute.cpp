@@ -1,0 +1,225 @@
+#include "reference/execute.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <unordered_map>
+
+#include "base/require.hpp"
+#include "reference/arithmetic.hpp"
+
+namespace spdistal::reference {
+
+using namespace notation;
+
+namespace {
+
+using Coordinates = std::vector<int64_t>;
+
+// The coordinates of the first levels that a tensor stores, in storage order.
+class Tree {
+ public:
+  Tree(const TensorVar& tensor, const Array& array) : order_(tensor.order()) {
+    const Format& format = tensor.format();
+    Coordinates at(order_, 0);
+    // Every non-zero, as coordinates by level.
+    std::function<void(size_t)> collect = [&](size_t level) {
+      if (level == order_) {
+        if (is_zero(array.at(at))) return;
+        Coordinates by_level;
+        for (int dim : format.mode_order()) by_level.push_back(at[size_t(dim)]);
+        stored_.push_back(by_level);
+        return;
+      }
+      size_t dim = size_t(format.mode_order()[level]);
+      for (at[dim] = 0; at[dim] < array.dims[dim]; at[dim]++) collect(level + 1);
+    };
+    collect(0);
+    for (size_t level = 0; level < order_; level++) {
+      levels_.emplace_back();
+      std::vector<Coordinates> parents = level == 0 ? std::vector<Coordinates>{{}} : levels_[level - 1];
+      for (const Coordinates& parent : parents)
+        for (int64_t c = 0; c < array.dims[size_t(format.mode_order()[level])]; c++) {
+          Coordinates child = parent;
+          child.push_back(c);
+          if (format.levels()[level].properties().full || occurs(child)) levels_[level].push_back(child);
+        }
+    }
+  }
+
+  // What level `last` stores below the given coordinates of the levels above.
+  std::vector<Coordinates> below(const Coordinates& prefix, size_t last) const {
+    std::vector<Coordinates> out;
+    for (const Coordinates& c : levels_[last])
+      if (std::equal(prefix.begin(), prefix.end(), c.begin())) out.push_back(c);
+    return out;
+  }
+
+ private:
+  bool occurs(const Coordinates& prefix) const {
+    return std::any_of(stored_.begin(), stored_.end(),
+                       [&](const Coordinates& c) { return std::equal(prefix.begin(), prefix.end(), c.begin()); });
+  }
+
+  size_t order_;
+  std::vector<Coordinates> stored_;
+  std::vector<std::vector<Coordinates>> levels_;
+};
+
+class Executor {
+ public:
+  Executor(const ConcreteStatement& statement, Arrays& arrays)
+      : statement_(statement), provenance_(statement.provenance), arrays_(arrays) {
+    const Array& old = arrays.at(statement.result);
+    out_.emplace(statement.start == Start::Zero ? Array(old.type, old.dims) : old);
+  }
+
+  void run() {
+    visit(statement_.body);
+    arrays_.at(statement_.result) = std::move(*out_);
+  }
+
+ private:
+  // ---- variables: sizes forwards, values backwards ----
+
+  int64_t size(const IndexVar& var) {
+    if (const Root* root = provenance_.root(var)) return *root->size.value();
+    for (const Made& made : provenance_.made_by(var)->made)
+      if (made.var == var) return number(made.size);
+    require(false, "a variable is a root or made by a relation");
+    return 0;
+  }
+
+  int64_t number(const IndexExpr& expr) {
+    return match(
+        expr, [&](const ValueOf& n) { return values_.at(n.var); }, [&](const SizeOf& n) { return size(n.var); },
+        [&](const notation::Number& n) { return *n.value.value(); },
+        [&](const IndexBinary& n) -> int64_t {
+          int64_t a = number(n.a), b = number(n.b);
+          switch (n.op) {
+            case IndexOp::Add: return a + b;
+            case IndexOp::Mul: return a * b;
+            case IndexOp::Div: return a / b;
+            case IndexOp::Mod: return a % b;
+            default: return (a + b - 1) / b;
+          }
+        },
+        [&](const StoredCount& n) { return int64_t(stored(n.levels).size()); },
+        [&](const StoredCoordinate& n) {
+          Coordinates at = stored(n.levels)[size_t(number(n.position))];
+          int64_t fused = 0;
+          for (size_t level = n.levels.first; level <= n.levels.last; level++)
+            fused = fused * size(n.levels.var(level)) + at[level];
+          return fused;
+        });
+  }
+
+  std::vector<Coordinates> stored(const Levels& levels) {
+    const TensorVar& tensor = levels.access.tensor;
+    auto tree = trees_.find(tensor);
+    if (tree == trees_.end()) tree = trees_.emplace(tensor, Tree(tensor, arrays_.at(tensor))).first;
+    Coordinates prefix;
+    for (size_t level = 0; level < levels.first; level++) prefix.push_back(values_.at(levels.var(level)));
+    return tree->second.below(prefix, levels.last);
+  }
+
+  // Finds every variable that is determined by now. False where one lies beyond its size.
+  bool find_values(std::vector<IndexVar>& found) {
+    const std::vector<Relation>& relations = provenance_.relations;
+    for (auto relation = relations.rbegin(); relation != relations.rend(); ++relation) {
+      auto known = [&](const IndexVar& v) { return values_.contains(v); };
+      std::vector<IndexVar> needs = relation->needs();
+      if (known(relation->replaced[0].var) || !std::all_of(needs.begin(), needs.end(), known)) continue;
+      for (const Replaced& r : relation->replaced) {
+        int64_t value = number(r.value);
+        if (value >= size(r.var)) {
+          require(r.guard == Guard::Checked, "a value stays below its size where no check is asked for");
+          return false;
+        }
+        values_.emplace(r.var, value);
+        found.push_back(r.var);
+      }
+    }
+    return true;
+  }
+
+  // ---- statements ----
+
+  void visit(const Stmt& stmt) {
+    match(
+        stmt, [&](const Forall& n) { visit_loop(n); },
+        [&](const Where& n) {
+          std::optional<Access> made;
+          each<Assign>(n.producer, [&](const Assign& a) {
+            if (!made) made = a.lhs;
+          });
+          Coordinates dims;
+          for (const IndexVar& var : made->indices) dims.push_back(size(var));
+          arrays_.insert_or_assign(made->tensor, Array(made->tensor.type(), dims));
+          visit(n.producer);
+          visit(n.consumer);
+          arrays_.erase(made->tensor);
+        },
+        [&](const Assign& n) { visit_assign(n); },
+        [&](const Sequence& n) {
+          for (const Stmt& part : n.stmts) visit(part);
+        });
+  }
+
+  void visit_loop(const Forall& loop) {
+    const Root* root = provenance_.root(loop.var);
+    int64_t begin = root && root->fixed ? *root->fixed : 0, end = root && root->fixed ? begin + 1 : size(loop.var);
+    for (int64_t v = begin; v < end; v++) {
+      std::vector<IndexVar> found{loop.var};
+      values_[loop.var] = v;
+      if (find_values(found)) visit(loop.body);
+      for (const IndexVar& var : found) values_.erase(var);
+    }
+  }
+
+  void visit_assign(const Assign& assign) {
+    Array& target = assign.lhs.tensor == statement_.result ? *out_ : arrays_.at(assign.lhs.tensor);
+    Coordinates at = coordinates(assign.lhs);
+    Scalar value = evaluate(assign.rhs);
+    if (assign.op == AssignOp::Add) value = compute(BinaryOp::Add, target.at(at), value);
+    target.at(at) = convert(value, target.type);
+  }
+
+  Coordinates coordinates(const Access& access) {
+    Coordinates at;
+    for (const IndexVar& var : access.indices) at.push_back(values_.at(var));
+    return at;
+  }
+
+  Scalar evaluate(const Expr& expr) {
+    return match(
+        expr, [&](const Access& n) { return arrays_.at(n.tensor).at(coordinates(n)); },
+        [&](const Literal& n) { return n.value; }, [&](const Neg& n) { return negate(evaluate(n.a)); },
+        [&](const Binary& n) {
+          Scalar a = evaluate(n.a);
+          return compute(n.op, a, evaluate(n.b));
+        },
+        [&](const Call& n) {
+          std::vector<Scalar> args;
+          for (const Expr& arg : n.args) args.push_back(evaluate(arg));
+          return compute(n.function, args);
+        },
+        [&](const Sum&) -> Scalar {
+          require(false, "sums are loops in concrete notation");
+          return 0.0;
+        });
+  }
+
+  const ConcreteStatement& statement_;
+  const Provenance& provenance_;
+  Arrays& arrays_;
+  std::optional<Array> out_;
+  std::unordered_map<IndexVar, int64_t> values_;
+  std::map<TensorVar, Tree> trees_;
+};
+
+}  // namespace
+
+void execute(const ConcreteStatement& statement, Arrays& arrays) { Executor(statement, arrays).run(); }
+
+}  // namespace spdistal::reference
