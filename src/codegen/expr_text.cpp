@@ -153,7 +153,8 @@ ExprText::Text ExprText::parts(const Expr& e) {
         return text.type == own ? text : primary(fmt::format("{}({})", type(whole), text.text));
       },
       [&](const Unary& n) {
-        return Text{(n.op == UnaryOp::Neg ? "-" : "!") + exact(n.a, primary_precedence), unary_precedence, own};
+        return Text{fmt::format("{}{}", n.op == UnaryOp::Neg ? "-" : "!", exact(n.a, primary_precedence)),
+                    unary_precedence, own};
       },
       [&](const Binary& n) { return binary(n); },
       [&](const Select& n) {

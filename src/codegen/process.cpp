@@ -16,7 +16,8 @@ namespace spdistal::codegen {
 
 std::string command_text(const std::string& program, const std::vector<std::string>& arguments) {
   std::string out = program;
-  for (const std::string& a : arguments) out += a.find_first_of(" '\"$") == a.npos ? " " + a : " '" + a + "'";
+  for (const std::string& a : arguments)
+    out += fmt::format(fmt::runtime(a.find_first_of(" '\"$") == a.npos ? " {}" : " '{}'"), a);
   return out;
 }
 

@@ -136,39 +136,32 @@ Var Body::allocate(std::string name, ScalarType element, const Operand& count, F
   return v;
 }
 
+Stmt Body::collect(const Then& fill) {
+  open_.emplace_back();
+  fill();
+  std::vector<Stmt> said = std::move(open_.back());
+  open_.pop_back();
+  return block(std::move(said));
+}
+
 void Body::loop(std::string name, const Operand& lo, const Operand& hi, const Each& fill, const LoopOptions& options) {
   Expr low = lo.is_number() ? lo.expr(scalar(hi.expr())) : lo.expr();
   Expr high = hi.is_number() ? hi.expr(scalar(low)) : hi.expr();
   unify(low, high, promote(scalar(low), scalar(high)));
   Var v = var(std::move(name), type_of(low));
-  Body inner;
-  fill(inner, v);
-  add(For{v, low, high, cast(v.type.scalar, options.step), inner.build(), options.kind, options.unroll});
+  add(For{v, low, high, cast(v.type.scalar, options.step), collect([&] { fill(v); }), options.kind, options.unroll});
 }
 
-void Body::loop_while(const Expr& cond, const Then& fill) {
-  Body inner;
-  fill(inner);
-  add(While{cond, inner.build()});
-}
-
-void Body::when(const Expr& cond, const Then& then) {
-  Body inner;
-  then(inner);
-  add(If{cond, inner.build(), {}});
-}
-
+void Body::loop_while(const Expr& cond, const Then& fill) { add(While{cond, collect(fill)}); }
+void Body::when(const Expr& cond, const Then& then) { add(If{cond, collect(then), {}}); }
 void Body::when(const Expr& cond, const Then& then, const Then& otherwise) {
-  Body yes, no;
-  then(yes), otherwise(no);
-  add(If{cond, yes.build(), no.build()});
+  Stmt yes = collect(then);
+  add(If{cond, yes, collect(otherwise)});
 }
 
 void Body::parallel(std::string thread, const Operand& count, const Each& fill) {
   Var v = var(std::move(thread), type_of(count.expr()));
-  Body inner;
-  fill(inner, v);
-  add(Parallel{v, count.expr(), inner.build()});
+  add(Parallel{v, count.expr(), collect([&] { fill(v); })});
 }
 
 Var FunctionBuilder::param(std::string name, Type type, Source source) {

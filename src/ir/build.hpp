@@ -3,14 +3,15 @@
 //
 //   Expr i = …;  load(pos, i + 1)  *  2.0,  select(i < n, a, b),  store_add(a, i, v)
 //
-// A `Body` collects statements and gives declared variables back, so that a kernel reads like the loops it stands for:
+// A `Body` collects statements and gives declared variables back, so that a kernel reads like the loops it stands for;
+// what is said while a loop is being filled goes into the loop:
 //
 //   FunctionBuilder f("spmv");
-//   Var a = f.vals(0, ScalarType::Float64, Access::Write), pos = f.pos(1, 1, ScalarType::Int32), …;
-//   f.body.loop("i", 0, n, [&](Body& b, Var i) {
-//     Var sum = b.variable("sum", zero(Float64));
-//     b.loop("p", load(pos, i), load(pos, i + 1), [&](Body& b, Var p) { b.assign(sum, sum + load(B, p) * …); });
-//     b.store(a, i, sum);
+//   Var a = f.vals("a", 0, ScalarType::Float64, Access::Write), pos = f.pos("B_pos", 1, 1, ScalarType::Int32), …;
+//   f.loop("i", 0, n, [&](Var i) {
+//     Var sum = f.variable("sum", zero(Float64));
+//     f.loop("p", load(pos, i), load(pos, i + 1), [&](Var p) { f.increase(sum, load(B, p) * …); });
+//     f.store(a, i, sum);
 //   });
 //   Function spmv = f.build();
 #pragma once
@@ -121,10 +122,10 @@ struct LoopOptions {
 
 class Body {
  public:
-  using Then = std::function<void(Body&)>;
-  using Each = std::function<void(Body&, Var)>;
+  using Then = std::function<void()>;
+  using Each = std::function<void(const Var&)>;
 
-  void add(Stmt s) { stmts_.push_back(std::move(s)); }
+  void add(Stmt s) { open_.back().push_back(std::move(s)); }
   void comment(std::string text) { add(Comment{std::move(text)}); }
   /// Declares a constant, or a variable that is assigned later.
   Var constant(std::string name, const Operand& init);
@@ -153,23 +154,21 @@ class Body {
   /// Runs for thread 0 … count-1.
   void parallel(std::string thread, const Operand& count, const Each& fill);
 
-  /// Adds the statements of another body, in this scope.
-  void append(const Body& other) { stmts_.insert(stmts_.end(), other.stmts_.begin(), other.stmts_.end()); }
-
-  Stmt build() const { return block(stmts_); }
+  /// Runs `fill` and gives back what it said, instead of adding it here.
+  Stmt collect(const Then& fill);
+  /// All that was said.
+  Stmt build() const { return block(open_.front()); }
 
  private:
-  std::vector<Stmt> stmts_;
+  std::vector<std::vector<Stmt>> open_{1};  // of the loops being filled, outermost first
 };
 
 enum class Access : uint8_t { Read, Write };
 
 /// Parameters and body of a function.
-class FunctionBuilder {
+class FunctionBuilder : public Body {
  public:
   explicit FunctionBuilder(std::string name) : name_(std::move(name)) {}
-
-  Body body;
 
   Var param(std::string name, Type type, Source source);
   // Arrays of tensor `t`; names are for people.
@@ -182,7 +181,7 @@ class FunctionBuilder {
   Var scalar(std::string name, int n, ScalarType width = ScalarType::Int64);
   Var threads(std::string name = "threads");
 
-  Function build() const { return {name_, params_, body.build()}; }
+  Function build() const { return {name_, params_, Body::build()}; }
 
  private:
   std::string name_;

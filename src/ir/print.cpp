@@ -158,7 +158,8 @@ class Printer {
           return Parts(std::move(text), level);
         },
         [&](const Unary& n) {
-          return Parts((n.op == UnaryOp::Neg ? "-" : "!") + expr(n.a, primary_precedence), unary_precedence);
+          return Parts(fmt::format("{}{}", n.op == UnaryOp::Neg ? "-" : "!", expr(n.a, primary_precedence)),
+                       unary_precedence);
         },
         [&](const Binary& n) {
           int level = precedence(n.op);

@@ -54,17 +54,16 @@ inline Function spmv() {
   Var pos = f.pos("B_pos", 1, 1, ScalarType::Int32), crd = f.crd("B_crd", 1, 1, ScalarType::Int32);
   Var B = f.vals("B", 1, ScalarType::Float64, Access::Read), c = f.vals("c", 2, ScalarType::Float64, Access::Read);
   Var threads = f.threads();
-  Var nnz = f.body.constant("nnz", cast(ScalarType::Int64, load(pos, n)));
-  f.body.parallel("t", threads, [&](Body& b, Var t) {
-    b.comment("Rows that begin within this thread's share of the non-zeros.");
-    Var begin = b.constant("begin", select(equal(t, 0), int32(0), lower_bound(pos, int32(0), n, nnz * t / threads)));
+  Var nnz = f.constant("nnz", cast(ScalarType::Int64, load(pos, n)));
+  f.parallel("t", threads, [&](Var t) {
+    f.comment("Rows that begin within this thread's share of the non-zeros.");
+    Var begin = f.constant("begin", select(equal(t, 0), int32(0), lower_bound(pos, int32(0), n, nnz * t / threads)));
     Var end =
-        b.constant("end", select(equal(t + 1, threads), n, lower_bound(pos, int32(0), n, nnz * (t + 1) / threads)));
-    b.loop("i", begin, end, [&](Body& b, Var i) {
-      Var sum = b.variable("sum", zero(Float64));
-      b.loop("p", load(pos, i), load(pos, i + 1),
-             [&](Body& b, Var p) { b.increase(sum, load(B, p) * load(c, load(crd, p))); });
-      b.store(a, i, sum);
+        f.constant("end", select(equal(t + 1, threads), n, lower_bound(pos, int32(0), n, nnz * (t + 1) / threads)));
+    f.loop("i", begin, end, [&](Var i) {
+      Var sum = f.variable("sum", zero(Float64));
+      f.loop("p", load(pos, i), load(pos, i + 1), [&](Var p) { f.increase(sum, load(B, p) * load(c, load(crd, p))); });
+      f.store(a, i, sum);
     });
   });
   return f.build();
