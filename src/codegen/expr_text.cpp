@@ -21,7 +21,7 @@ constexpr int select_precedence = 1;
 /// Does C convert this way by itself, without loss and in the same manner?
 bool widens(ScalarType from, ScalarType to) {
   if (is_complex(from) || is_complex(to)) return false;
-  return from != ScalarType::Bool && to != ScalarType::Bool && from < to;
+  return from < to;
 }
 
 ScalarType usual(ScalarType a, ScalarType b) { return std::max({a, b, ScalarType::Int32}); }
@@ -29,7 +29,7 @@ ScalarType usual(ScalarType a, ScalarType b) { return std::max({a, b, ScalarType
 template <class T>
 std::string float_text(T v, const Spelling& spelling) {
   if (std::isnan(v)) return std::string(spelling.nan);
-  if (std::isinf(v)) return (v < 0 ? "-" : "") + std::string(spelling.infinity);
+  if (std::isinf(v)) return fmt::format("{}{}", v < 0 ? "-" : "", spelling.infinity);
   std::string text = fmt::format("{}", v);
   if (text.find_first_of(".e") == text.npos) text += ".0";
   return std::is_same_v<T, float> ? text + "f" : text;
