@@ -34,10 +34,10 @@ TEST(Kernels, SpmvIsRightForAnyNumberOfThreads) {
         for (int p = B.pos[i]; p < B.pos[i + 1]; p++) expected[i] += B.vals[size_t(p)] * c[size_t(B.crd[size_t(p)])];
       for (bool compiled : {false, true}) {
         std::vector<double> a(static_cast<size_t>(rows), -1);
-        Call call(threads);
-        call.tensor({dense(rows)}, Call::view(a));
+        CallData call(threads);
+        call.tensor({dense(rows)}, CallData::view(a));
         add_csr(call, B);
-        call.tensor({dense(50)}, Call::view(c));
+        call.tensor({dense(50)}, CallData::view(c));
         if (compiled)
           jit().load(f)(call.get());
         else
@@ -50,11 +50,11 @@ TEST(Kernels, SpmvIsRightForAnyNumberOfThreads) {
 
 /// Runs a kernel both ways, each on a call of its own.
 void both_ways(const Function& f, int64_t threads,
-               const std::function<void(Call&, const std::function<void()>&)>& test) {
+               const std::function<void(CallData&, const std::function<void()>&)>& test) {
   for (bool compiled : {false, true}) {
     SCOPED_TRACE(::testing::Message() << f.name << " with " << threads << " threads, "
                                       << (compiled ? "compiled" : "interpreted"));
-    Call call(threads);
+    CallData call(threads);
     test(call, [&] { compiled ? jit().load(f)(call.get()) : interpret(f, call.get()); });
   }
 }
@@ -67,19 +67,19 @@ std::map<std::pair<int64_t, int32_t>, double> entries(const Csr& m) {
 }
 
 /// The matrix that a kernel assembled, checked to be sorted and unique.
-Csr result(Call& call, size_t t, int64_t rows, int64_t cols) {
+Csr result(CallData& call, size_t t, int64_t rows, int64_t cols) {
   spd_tensor& tensor = call.tensor(t);
-  Csr out{rows, cols, Call::contents<int32_t>(tensor.levels[1].pos), Call::contents<int32_t>(tensor.levels[1].crd),
-          Call::contents<double>(tensor.vals)};
+  Csr out{rows, cols, CallData::contents<int32_t>(tensor.levels[1].pos), CallData::contents<int32_t>(tensor.levels[1].crd),
+          CallData::contents<double>(tensor.vals)};
   EXPECT_EQ(size_t(out.pos.back()), out.crd.size());
   for (size_t i = 0; i < size_t(rows); i++)
     for (int p = out.pos[i] + 1; p < out.pos[i + 1]; p++) EXPECT_LT(out.crd[size_t(p) - 1], out.crd[size_t(p)]);
   return out;
 }
 
-size_t add_result(Call& call, std::vector<int32_t>& pos, int64_t rows, int64_t cols) {
-  Call::Level second{cols};
-  second.pos = Call::view(pos), second.crd = call.growing();
+size_t add_result(CallData& call, std::vector<int32_t>& pos, int64_t rows, int64_t cols) {
+  CallData::Level second{cols};
+  second.pos = CallData::view(pos), second.crd = call.growing();
   return call.tensor({dense(rows), second}, call.growing());
 }
 
@@ -91,11 +91,11 @@ TEST(Kernels, SpmmWith32ColumnsIsRight) {
   for (const auto& [at, v] : entries(B))
     for (size_t k = 0; k < 32; k++) expected[size_t(at.first) * 32 + k] += v * C[size_t(at.second) * 32 + k];
   for (int64_t threads : {1, 3})
-    both_ways(f, threads, [&](Call& call, const auto& run) {
+    both_ways(f, threads, [&](CallData& call, const auto& run) {
       std::vector<double> A(40 * 32, -1);
-      call.tensor({dense(40), dense(32)}, Call::view(A));
+      call.tensor({dense(40), dense(32)}, CallData::view(A));
       add_csr(call, B);
-      call.tensor({dense(30), dense(32)}, Call::view(C));
+      call.tensor({dense(30), dense(32)}, CallData::view(C));
       run();
       EXPECT_EQ(A, expected);
     });
@@ -109,7 +109,7 @@ TEST(Kernels, SpAdd3AssemblesTheUnionInTwoPhases) {
   for (const Csr& m : {C, D})
     for (const auto& [at, v] : entries(m)) expected[at] += v;
   for (int64_t threads : {1, 3})
-    both_ways(f, threads, [&](Call& call, const auto& run) {
+    both_ways(f, threads, [&](CallData& call, const auto& run) {
       std::vector<int32_t> pos(41, -1);
       add_result(call, pos, 40, 30);
       for (Csr* m : {&B, &C, &D}) add_csr(call, *m);
@@ -129,7 +129,7 @@ TEST(Kernels, SpgemmGathersRowsInAWorkspaceAndSortsThem) {
     for (const auto& [c, y] : entries(C))
       if (b.second == c.first) expected[{b.first, c.second}] += x * y;
   for (int64_t threads : {1, 3})
-    both_ways(f, threads, [&](Call& call, const auto& run) {
+    both_ways(f, threads, [&](CallData& call, const auto& run) {
       std::vector<int32_t> pos(41, -1);
       add_result(call, pos, 40, 200);
       add_csr(call, B);

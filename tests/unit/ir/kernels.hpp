@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "ir/build.hpp"
-#include "unit/ir/call.hpp"
+#include "unit/ir/call_data.hpp"
 
 namespace spdistal::testing {
 
@@ -39,11 +39,11 @@ inline std::vector<double> random_dense(size_t n, unsigned seed) {
   return out;
 }
 
-inline Call::Level dense(int64_t extent) { return {extent, 0, extent, 0, extent}; }
-inline size_t add_csr(Call& call, Csr& m) {
-  Call::Level rows = dense(m.rows), cols{m.cols};
-  cols.end = int64_t(m.crd.size()), cols.pos = Call::view(m.pos), cols.crd = Call::view(m.crd);
-  return call.tensor({rows, cols}, Call::view(m.vals));
+inline CallData::Level dense(int64_t extent) { return {extent, 0, extent, 0, extent}; }
+inline size_t add_csr(CallData& call, Csr& m) {
+  CallData::Level rows = dense(m.rows), cols{m.cols};
+  cols.end = int64_t(m.crd.size()), cols.pos = CallData::view(m.pos), cols.crd = CallData::view(m.crd);
+  return call.tensor({rows, cols}, CallData::view(m.vals));
 }
 
 /// a(i) = B(i,j) * c(j), rows divided among threads by non-zeros.

@@ -9,9 +9,9 @@
 namespace spdistal::testing {
 
 /// Tensors, arrays and scalars of one call. Vectors are passed by reference and used in place.
-class Call {
+class CallData {
  public:
-  explicit Call(int64_t threads = 1) : context_(threads) {}
+  explicit CallData(int64_t threads = 1) : context_(threads) {}
 
   struct Level {
     int64_t extent = 0, lo = 0, stride = 0, begin = 0, end = 0;
