@@ -38,7 +38,7 @@ std::string math_name(const Spelling& spelling, Math f, ScalarType type) {
   }
   if (is_integral(type)) {
     require(f == Math::Abs, "integers have abs alone");
-    return type == ScalarType::Int64 ? "__builtin_llabs" : "__builtin_abs";
+    return type == ScalarType::Int64 ? "__builtin_labs" : "__builtin_abs";
   }
   if (f == Math::Real) return "__real__ ";
   if (f == Math::Imag) return "__imag__ ";

@@ -143,6 +143,16 @@ void StmtText::gpu_loop(const For& n) {
   names_.leave();
 }
 
+namespace {
+
+/// May it be the whole body of a loop without braces?
+bool stands_alone(const Stmt& s) {
+  if (auto* block = s.as<Block>()) return block->stmts.size() == 1 && stands_alone(block->stmts[0]);
+  return !s.is<Declare>() && !s.is<Comment>() && !s.is<Allocate>();
+}
+
+}  // namespace
+
 void StmtText::compound(const std::string& head, const Stmt& body) {
   names_.enter();
   std::string before = std::move(out_);
@@ -153,7 +163,7 @@ void StmtText::compound(const std::string& head, const Stmt& body) {
   std::string inner = std::move(out_);
   out_ = std::move(before);
   names_.leave();
-  bool one_line = std::count(inner.begin(), inner.end(), '\n') == 1 && !body.is<Declare>() && !body.is<Comment>();
+  bool one_line = std::count(inner.begin(), inner.end(), '\n') == 1 && stands_alone(body);
   if (one_line && !head.empty()) {
     line("{}", head);
     out_ += inner;
