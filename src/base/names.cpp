@@ -32,6 +32,13 @@ const std::string& Names::choose(const Symbol& symbol, std::string name) {
   return chosen_.emplace(symbol, std::move(name)).first->second;
 }
 
+void Names::release(const Symbol& symbol) {
+  auto known = chosen_.find(symbol);
+  if (known == chosen_.end()) return;
+  taken_.erase(known->second);
+  chosen_.erase(known);
+}
+
 std::string Names::free_variant(std::string_view name) {
   std::string out(name);
   for (int n = 2; taken_.contains(out); n++) out = std::string(name) + std::to_string(n);

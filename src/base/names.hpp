@@ -20,6 +20,8 @@ class Names {
   const std::string& numbered(const Symbol& symbol, std::string_view stem);
   /// Sets a name aside: no symbol gets it.
   void reserve(std::string name) { taken_.insert(std::move(name)); }
+  /// Ends a symbol's scope: its name is free for others from here on.
+  void release(const Symbol& symbol);
 
  private:
   std::string free_variant(std::string_view name);

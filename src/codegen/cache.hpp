@@ -1,0 +1,32 @@
+// Compiled kernels on disk, one file per key, shared by all processes of one user. A file is its bytes and a hash of
+// them, so that a damaged one is never loaded; it appears under its name only when whole (temporary, then rename).
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace spdistal::codegen {
+
+class Cache {
+ public:
+  /// An empty `folder` keeps nothing. The folder is made where it does not exist (0700); one that belongs to somebody
+  /// else, that others may write to, or that is no folder is not used, and `note` says so.
+  Cache(std::string folder, const std::function<void(const std::string&)>& note);
+
+  /// The file of a kernel, if there is an undamaged one.
+  std::optional<std::string> find(const std::string& key) const;
+  /// Keeps a kernel and returns its file; nothing where the folder cannot be written (then it is kept nowhere).
+  std::optional<std::string> publish(const std::string& key, std::string_view bytes) const;
+  /// The bytes of a kept kernel, to send to another process that then publishes them.
+  std::optional<std::string> bytes(const std::string& key) const;
+
+  bool usable() const { return !folder_.empty(); }
+
+ private:
+  std::string file(const std::string& key) const { return folder_ + "/" + key + ".so"; }
+
+  std::string folder_;  // empty: none
+};
+
+}  // namespace spdistal::codegen

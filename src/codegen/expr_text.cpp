@@ -1,0 +1,210 @@
+#include "codegen/expr_text.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/require.hpp"
+#include "base/text.hpp"
+#include "ir/build.hpp"
+#include "ir/print.hpp"
+
+namespace spdistal::codegen {
+
+using namespace ir;
+
+namespace {
+
+constexpr int select_precedence = 1;
+
+/// Does C convert this way by itself, without loss and in the same manner?
+bool widens(ScalarType from, ScalarType to) {
+  if (is_complex(from) || is_complex(to)) return false;
+  return from < to;
+}
+
+ScalarType usual(ScalarType a, ScalarType b) { return std::max({a, b, ScalarType::Int32}); }
+
+template <class T>
+std::string float_text(T v, const Spelling& spelling) {
+  if (std::isnan(v)) return std::string(spelling.nan);
+  if (std::isinf(v)) return fmt::format("{}{}", v < 0 ? "-" : "", spelling.infinity);
+  std::string text = fmt::format("{}", v);
+  if (text.find_first_of(".e") == text.npos) text += ".0";
+  return std::is_same_v<T, float> ? text + "f" : text;
+}
+
+template <class T>
+std::string integer_text(T v) {
+  // The least value has no literal of its own: C reads the minus apart.
+  if (v == std::numeric_limits<T>::min()) return fmt::format("({} - 1)", v + 1);
+  return fmt::format("{}", v);
+}
+
+}  // namespace
+
+std::string ExprText::wrapped(const Text& t, int outer) {
+  return t.level < outer ? fmt::format("({})", t.text) : t.text;
+}
+
+std::string ExprText::type(const Type& type) {
+  if (type.lanes > 1) needs_.vectors.emplace(type.scalar, type.lanes);
+  if (is_complex(type.scalar)) needs_.helpers.insert(Helper::Complex);
+  return type_text(spelling_, type);
+}
+
+std::string ExprText::exact(const Expr& e, int outer) { return wrapped(parts(e), outer); }
+
+std::string ExprText::converted(const Expr& e) {
+  if (const Scalar* value = constant(e); value && !is_complex(value->type())) {
+    // double x = 0 is as good as 0.0.
+    if (value->is(0) && *value == Scalar::number(value->type(), 0) && value->type() != ScalarType::Bool) return "0";
+    return loose(e).text;
+  }
+  return loose(e).text;
+}
+
+std::string ExprText::index(const Expr& e, int outer) { return wrapped(loose(e), outer); }
+
+std::string ExprText::address(const Var& array, const Expr& at) {
+  if (auto zero = constant_integer(at); zero && *zero == 0) return names_.of(array);
+  return fmt::format("&{}[{}]", names_.of(array), index(at));
+}
+
+ExprText::Text ExprText::literal(const Scalar& value) {
+  return std::visit(
+      [&](auto v) -> Text {
+        using T = decltype(v);
+        if constexpr (std::is_same_v<T, bool>) {
+          return {v ? "true" : "false", primary_precedence, ScalarType::Bool};
+        } else if constexpr (std::is_integral_v<T>) {
+          std::string text = integer_text(v);
+          ScalarType own = v == T(int32_t(v)) && v != std::numeric_limits<T>::min() ? ScalarType::Int32 : value.type();
+          return {text, text[0] == '-' ? unary_precedence : primary_precedence, own};
+        } else if constexpr (std::is_floating_point_v<T>) {
+          std::string text = float_text(v, spelling_);
+          if (!std::isfinite(v) && std::is_same_v<T, float>) text = fmt::format("float({})", text);
+          return {text, text[0] == '-' ? unary_precedence : primary_precedence, value.type()};
+        } else {
+          return {fmt::format(fmt::runtime(spelling_.complex_literal), fmt::arg("type", type({value.type()})),
+                              fmt::arg("re", float_text(v.real(), spelling_)),
+                              fmt::arg("im", float_text(v.imag(), spelling_))),
+                  primary_precedence, value.type()};
+        }
+      },
+      value.value());
+}
+
+ExprText::Text ExprText::loose(const Expr& e) {
+  if (const Scalar* value = constant(e)) return literal(*value);
+  if (auto* n = e.as<Cast>())
+    if (ScalarType from = type_of(n->value).scalar; widens(from, n->type)) return loose(n->value);
+  return parts(e);
+}
+
+std::pair<ExprText::Text, ExprText::Text> ExprText::pair(const Expr& a, const Expr& b, ScalarType common) {
+  Text x = loose(a), y = loose(b);
+  if (is_complex(common) || common == ScalarType::Bool || usual(x.type, y.type) == common) return {x, y};
+  if (!constant(a)) return {parts(a), y};
+  return {x, parts(b)};
+}
+
+ExprText::Text ExprText::binary(const Binary& n) {
+  Type type = type_of(n.a);
+  ScalarType result = type_of(n).scalar;
+  int level = precedence(n.op);
+  if (type.lanes > 1) {
+    // A vector and a scalar: GCC makes lanes of the scalar.
+    auto side = [&](const Expr& e, const Expr& other, int outer) {
+      auto* b = e.as<Broadcast>();
+      return b && !other.is<Broadcast>() ? exact(b->value, outer) : exact(e, outer);
+    };
+    if (n.op == BinaryOp::Min || n.op == BinaryOp::Max) {
+      needs_.helpers.insert(Helper::MinMax);
+      return {fmt::format("{}({}, {})", ir::spelling(n.op), exact(n.a), exact(n.b)), primary_precedence, result};
+    }
+    return {fmt::format("{} {} {}", side(n.a, n.b, level), ir::spelling(n.op), side(n.b, n.a, level + 1)), level,
+            result};
+  }
+  auto [a, b] = pair(n.a, n.b, type.scalar);
+  if (n.op == BinaryOp::Min || n.op == BinaryOp::Max) {
+    needs_.helpers.insert(Helper::MinMax);
+    std::string which = a.type == b.type ? "" : fmt::format("<{}>", this->type(type));
+    return {fmt::format("{}{}({}, {})", ir::spelling(n.op), which, a.text, b.text), level, result};
+  }
+  // (a && b) || c is written so, as compilers and people like it.
+  int inner = level;
+  if (n.op == BinaryOp::Or) inner = precedence(BinaryOp::And) + 1;
+  auto of_same_kind = [&](const Expr& e) { return e.is<Binary>() && e.as<Binary>()->op == n.op; };
+  return {fmt::format("{} {} {}", wrapped(a, of_same_kind(n.a) ? level : inner), ir::spelling(n.op),
+                      wrapped(b, n.op == BinaryOp::Or ? inner : level + 1)),
+          level, result};
+}
+
+ExprText::Text ExprText::parts(const Expr& e) {
+  Type whole = type_of(e);
+  ScalarType own = whole.scalar;
+  auto primary = [&](std::string text) { return Text{std::move(text), primary_precedence, own}; };
+  return match(
+      e, [&](const Var& n) { return primary(names_.of(n)); },
+      [&](const Literal& n) {
+        Text text = literal(n.value);
+        return text.type == own ? text : primary(fmt::format("{}({})", type(whole), text.text));
+      },
+      [&](const Unary& n) {
+        return Text{fmt::format("{}{}", n.op == UnaryOp::Neg ? "-" : "!", exact(n.a, primary_precedence)),
+                    unary_precedence, own};
+      },
+      [&](const Binary& n) { return binary(n); },
+      [&](const Select& n) {
+        auto [yes, no] = pair(n.yes, n.no, own);
+        return Text{fmt::format("{} ? {} : {}", exact(n.cond, select_precedence + 1),
+                                wrapped(yes, select_precedence + 1), wrapped(no, select_precedence)),
+                    select_precedence, own};
+      },
+      [&](const Load& n) {
+        if (n.lanes == 1) return primary(fmt::format("{}[{}]", names_.of(n.array), index(n.index)));
+        std::string_view constness = n.array.type.form == Type::Form::ConstArray ? "const " : "";
+        return Text{fmt::format("*({}{}*){}", constness, type(whole), address(n.array, n.index)), unary_precedence,
+                    own};
+      },
+      [&](const Cast& n) {
+        if (n.type == ScalarType::Bool) {
+          Expr from = n.value;
+          return Text{fmt::format("{} != 0", exact(from, precedence(BinaryOp::Ne))), precedence(BinaryOp::Ne), own};
+        }
+        if (whole.lanes > 1)
+          return primary(fmt::format("__builtin_convertvector({}, {})", exact(n.value), type(whole)));
+        return primary(fmt::format("{}({})", type(whole), exact(n.value)));
+      },
+      [&](const Call& n) {
+        ScalarType argument = type_of(n.args[0]).scalar;
+        require(whole.lanes == 1, "functions are called lane by lane");
+        if (is_complex(argument)) needs_.helpers.insert(Helper::Complex);
+        std::string name = math_name(spelling_, n.function, argument);
+        if (name == "~" || name.ends_with(' '))
+          return Text{name + exact(n.args[0], unary_precedence), unary_precedence, own};
+        return primary(fmt::format("{}({})", name, join(n.args, ", ", [&](const Expr& a) { return exact(a); })));
+      },
+      [&](const Search& n) {
+        needs_.helpers.insert(Helper::Search);
+        auto [lo, hi] = pair(n.lo, n.hi, own);
+        // The type of a position is deduced from the first bound: literals alone do not tell it.
+        std::string low = lo.type == own ? lo.text : exact(n.lo);
+        return primary(fmt::format("{}({}, {}, {}, {})", n.bound == Bound::Lower ? "lower_bound" : "upper_bound",
+                                   names_.of(n.array), low, hi.text, exact(n.value)));
+      },
+      [&](const Broadcast& n) {
+        needs_.helpers.insert(Helper::Splat);
+        return primary(fmt::format("splat<{}>({})", type(whole), exact(n.value)));
+      },
+      [&](const WarpReduce& n) {
+        needs_.helpers.insert(Helper::WarpReduce);
+        constexpr std::string_view names[] = {"add", "min", "max"};
+        int which = n.op == BinaryOp::Add ? 0 : n.op == BinaryOp::Min ? 1 : 2;
+        return primary(fmt::format("warp_{}({})", names[which], exact(n.value)));
+      });
+}
+
+}  // namespace spdistal::codegen

@@ -1,0 +1,194 @@
+#include "codegen/helpers.hpp"
+
+#include <fmt/format.h>
+
+namespace spdistal::codegen {
+namespace {
+
+constexpr std::string_view min_max = R"(
+template <class T> static inline T min(T a, T b) { return b < a ? b : a; }
+template <class T> static inline T max(T a, T b) { return a < b ? b : a; }
+)";
+
+constexpr std::string_view search = R"(
+// The first position in [lo, hi) whose element is not less than the value, and the first whose element is greater.
+template <class T, class I, class V> static inline I lower_bound(const T* array, I lo, I hi, V value) {
+  while (lo < hi) {
+    const I middle = lo + (hi - lo) / 2;
+    if (array[middle] < value) lo = middle + 1; else hi = middle;
+  }
+  return lo;
+}
+template <class T, class I, class V> static inline I upper_bound(const T* array, I lo, I hi, V value) {
+  while (lo < hi) {
+    const I middle = lo + (hi - lo) / 2;
+    if (value < array[middle]) hi = middle; else lo = middle + 1;
+  }
+  return lo;
+}
+)";
+
+constexpr std::string_view sort = R"(
+// Ascending: quicksort with insertion sort for short runs, heapsort where the pivots are bad.
+template <class T> static void sort(T* first, T* last, int depth = 48) {
+  while (last - first > 24) {
+    const int64_t n = last - first;
+    if (depth-- == 0) {
+      for (int64_t start = n / 2, end = n; end > 1;) {
+        T x;
+        if (start > 0) x = first[--start]; else { x = first[--end]; first[end] = first[0]; }
+        int64_t at = start;
+        for (int64_t child = 2 * at + 1; child < end; child = 2 * at + 1) {
+          if (child + 1 < end && first[child] < first[child + 1]) child++;
+          if (!(x < first[child])) break;
+          first[at] = first[child];
+          at = child;
+        }
+        first[at] = x;
+      }
+      return;
+    }
+    const T a = first[0], b = first[n / 2], c = last[-1];
+    const T pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
+    T *left = first, *right = last - 1;
+    while (left <= right) {
+      while (*left < pivot) left++;
+      while (pivot < *right) right--;
+      if (left <= right) {
+        const T x = *left;
+        *left++ = *right;
+        *right-- = x;
+      }
+    }
+    sort(left, last, depth);
+    last = right + 1;
+  }
+  for (T* at = first + 1; at < last; at++) {
+    const T x = *at;
+    T* to = at;
+    for (; to > first && x < to[-1]; to--) *to = to[-1];
+    *to = x;
+  }
+}
+)";
+
+constexpr std::string_view scratch = R"(
+// Memory of the host's, given back at the end of the scope.
+template <class T> struct scratch {
+  spd_context* context;
+  T* __restrict data;
+  scratch(spd_call* call, int64_t count, bool zeroed)
+      : context(call->context), data((T*)context->take(context, count * sizeof(T), zeroed)) {}
+  scratch(const scratch&) = delete;
+  ~scratch() { context->give(context, data); }
+  operator T*() const { return data; }
+};
+)";
+
+constexpr std::string_view resize = R"(
+template <class T> static T* resize(spd_call* call, spd_array& array, int64_t count) {
+  return (T*)call->context->resize(call->context, &array, count, count * sizeof(T));
+}
+)";
+
+constexpr std::string_view splat = R"(
+template <class V, class T> static inline V splat(T x) { return x - V{}; }
+)";
+
+constexpr std::string_view complex_types = R"(
+typedef __complex__ float complex64;
+typedef __complex__ double complex128;
+)";
+
+constexpr std::string_view cuda_complex = R"(
+template <class T> struct complex_of {
+  T re, im;
+  __device__ complex_of() {}
+  __device__ complex_of(T a, T b = 0) : re(a), im(b) {}
+  template <class U> __device__ explicit complex_of(complex_of<U> z) : re(z.re), im(z.im) {}
+};
+typedef complex_of<float> complex64;
+typedef complex_of<double> complex128;
+template <class T> __device__ complex_of<T> operator+(complex_of<T> a, complex_of<T> b) { return {a.re + b.re, a.im + b.im}; }
+template <class T> __device__ complex_of<T> operator-(complex_of<T> a, complex_of<T> b) { return {a.re - b.re, a.im - b.im}; }
+template <class T> __device__ complex_of<T> operator-(complex_of<T> a) { return {-a.re, -a.im}; }
+template <class T> __device__ complex_of<T> operator*(complex_of<T> a, complex_of<T> b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+template <class T> __device__ complex_of<T> operator/(complex_of<T> a, complex_of<T> b) {
+  const T n = b.re * b.re + b.im * b.im;
+  return {(a.re * b.re + a.im * b.im) / n, (a.im * b.re - a.re * b.im) / n};
+}
+template <class T> __device__ bool operator==(complex_of<T> a, complex_of<T> b) { return a.re == b.re && a.im == b.im; }
+template <class T> __device__ bool operator!=(complex_of<T> a, complex_of<T> b) { return !(a == b); }
+template <class T> __device__ void operator+=(complex_of<T>& a, complex_of<T> b) { a = a + b; }
+template <class T> __device__ void operator-=(complex_of<T>& a, complex_of<T> b) { a = a - b; }
+template <class T> __device__ void operator*=(complex_of<T>& a, complex_of<T> b) { a = a * b; }
+template <class T> __device__ void operator/=(complex_of<T>& a, complex_of<T> b) { a = a / b; }
+template <class T> __device__ T real(complex_of<T> z) { return z.re; }
+template <class T> __device__ T imag(complex_of<T> z) { return z.im; }
+template <class T> __device__ complex_of<T> conj(complex_of<T> z) { return {z.re, -z.im}; }
+template <class T> __device__ T abs(complex_of<T> z) { return hypot(z.re, z.im); }
+)";
+
+constexpr std::string_view cuda_atomic = R"(
+template <class T> static __device__ void atomic_add(T* to, T value) { atomicAdd(to, value); }
+static __device__ void atomic_add(int64_t* to, int64_t value) { atomicAdd((unsigned long long*)to, (unsigned long long)value); }
+)";
+constexpr std::string_view cuda_complex_atomic = R"(
+template <class T> static __device__ void atomic_add(complex_of<T>* to, complex_of<T> value) {
+  atomicAdd(&to->re, value.re);
+  atomicAdd(&to->im, value.im);
+}
+)";
+
+constexpr std::string_view cuda_warp = R"(
+template <class T> static __device__ T warp_add(T x) {
+  for (int d = 16; d; d /= 2) x += __shfl_xor_sync(0xffffffff, x, d);
+  return x;
+}
+template <class T> static __device__ T warp_min(T x) {
+  for (int d = 16; d; d /= 2) { const T y = __shfl_xor_sync(0xffffffff, x, d); x = y < x ? y : x; }
+  return x;
+}
+template <class T> static __device__ T warp_max(T x) {
+  for (int d = 16; d; d /= 2) { const T y = __shfl_xor_sync(0xffffffff, x, d); x = x < y ? y : x; }
+  return x;
+}
+)";
+
+std::string on_device(std::string_view text) {
+  std::string out(text);
+  for (size_t at = 0; (at = out.find("static ", at)) != out.npos; at += 18) out.insert(at + 7, "__device__ ");
+  return out;
+}
+
+}  // namespace
+
+std::string preamble(const Spelling& spelling, const Needs& needs) {
+  bool cuda = spelling.language == Language::Cuda;
+  std::string out;
+  auto add = [&](Helper helper, std::string_view text) {
+    if (needs.helpers.contains(helper)) out += text;
+  };
+  add(Helper::Complex, cuda ? cuda_complex : complex_types);
+  if (!needs.vectors.empty()) {
+    out += "\n";
+    for (const auto& [type, lanes] : needs.vectors)
+      out += fmt::format("typedef {} {} __attribute__((vector_size({}), aligned({}), may_alias));\n",
+                         spelling.types[size_t(type)], type_text(spelling, {type, ir::Type::Form::Value, lanes}),
+                         size_of(type) * size_t(lanes), size_of(type));
+  }
+  add(Helper::MinMax, cuda ? on_device(min_max) : std::string(min_max));
+  add(Helper::Search, cuda ? on_device(search) : std::string(search));
+  add(Helper::Sort, cuda ? on_device(sort) : std::string(sort));
+  if (!cuda) add(Helper::Scratch, scratch);
+  if (!cuda) add(Helper::Resize, resize);
+  add(Helper::Splat, splat);
+  if (cuda) add(Helper::AtomicAdd, cuda_atomic);
+  if (cuda && needs.helpers.contains(Helper::Complex)) add(Helper::AtomicAdd, cuda_complex_atomic);
+  if (cuda) add(Helper::WarpReduce, cuda_warp);
+  return out;
+}
+
+}  // namespace spdistal::codegen

@@ -1,0 +1,109 @@
+#include "codegen/jit.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "base/text.hpp"
+#include "codegen/cpp.hpp"
+#include "codegen/files.hpp"
+#include "codegen/hash.hpp"
+#include "codegen/process.hpp"
+#include "codegen/processor.hpp"
+#include "spdistal/error.hpp"
+
+namespace spdistal::codegen {
+
+std::vector<std::string> JitOptions::default_flags() {
+  return {"-std=gnu++17", "-O3", "-march=native", "-fopenmp", "-fPIC", "-shared",
+          // Loops of unknown, mostly short length (the rows of a sparse matrix) are left scalar: with gathers they are
+          // slower. Loops that the kernel marks as vectors are vectorised regardless.
+          "-fvect-cost-model=very-cheap", "-fsimd-cost-model=unlimited"};
+}
+
+namespace {
+
+/// Tells compilers apart without running them, which would take longer than loading a kernel.
+std::string compiler_identity(const std::string& path) {
+  std::error_code error;
+  std::string real = std::filesystem::canonical(path, error).string();
+  struct stat info {};
+  stat(path.c_str(), &info);
+  return fmt::format("{} {} {}.{}", real, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+}
+
+}  // namespace
+
+Jit::Jit(JitOptions options)
+    : options_(std::move(options)),
+      compiler_(find_program(options_.compiler, options_.search_path)),
+      cache_(compiler_ ? options_.cache_folder : "", options_.note) {
+  identity_ = fmt::format("abi {}\nflags {}\nprocessor {}\ncompiler {}\n", SPD_ABI_VERSION, join(options_.flags, " "),
+                          processor_identity(), compiler_ ? compiler_identity(*compiler_) : "none");
+}
+
+std::string Jit::key(std::string_view text) const { return hash_of(identity_ + std::string(text)).str(); }
+
+Kernel Jit::load(const ir::Function& f) {
+  std::string text = cpp_text(f), key = this->key(text);
+  std::promise<Kernel> promise;
+  std::shared_future<Kernel> waiting;
+  {
+    std::lock_guard lock(mutex_);
+    auto [it, fresh] = loaded_.try_emplace(key);
+    if (fresh)
+      it->second = promise.get_future().share();
+    else
+      waiting = it->second;
+  }
+  if (waiting.valid()) return waiting.get();
+  try {
+    Kernel kernel = make(f, text, key);
+    promise.set_value(kernel);
+    return kernel;
+  } catch (...) {
+    // Those who wait hear of it; who comes later tries again.
+    promise.set_exception(std::current_exception());
+    std::lock_guard lock(mutex_);
+    loaded_.erase(key);
+    throw;
+  }
+}
+
+Kernel Jit::make(const ir::Function& f, const std::string& text, const std::string& key) {
+  if (!compiler_) {
+    std::call_once(said_, [&] {
+      if (options_.note)
+        options_.note(
+            fmt::format("there is no C++ compiler '{}': kernels are interpreted, right but slow", options_.compiler));
+    });
+    return Kernel::interpreted(f, text);
+  }
+  if (auto file = cache_.find(key)) {
+    try {
+      return Kernel::from_library(*file, f.name, text);
+    } catch (const SystemError&) {
+      // Whole, but not to be loaded (a library it needs has gone): compile it anew.
+    }
+  }
+  return compile(f.name, text, key);
+}
+
+Kernel Jit::compile(const std::string& name, const std::string& text, const std::string& key) {
+  PrivateFolder folder(options_.temporary);
+  std::string source = folder.file("kernel.cpp"), library = folder.file("kernel.so");
+  if (!write_file(source, text) || !write_file(folder.file("abi.h"), abi_text()))
+    throw SystemError(fmt::format("cannot write a kernel to compile into {}", options_.temporary));
+  std::vector<std::string> arguments = options_.flags;
+  arguments.insert(arguments.end(), {"-o", library, source});
+  Finished done = run(*compiler_, arguments);
+  auto bytes = read_file(library);
+  if (done.status != 0 || !bytes)
+    throw SystemError(fmt::format("the compiler failed on kernel '{}' (exit code {})", name, done.status),
+                      command_text(*compiler_, arguments), done.output);
+  auto kept = cache_.publish(key, *bytes);
+  return Kernel::from_library(kept ? *kept : library, name, text);
+}
+
+}  // namespace spdistal::codegen

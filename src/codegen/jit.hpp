@@ -1,0 +1,55 @@
+// From kernel IR to something that runs: text, compiler, cache, loading. A kernel is compiled once per user and
+// machine, loaded once per process.
+#pragma once
+#include <functional>
+#include <future>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "codegen/cache.hpp"
+#include "codegen/kernel.hpp"
+
+namespace spdistal::codegen {
+
+struct JitOptions {
+  std::string compiler = "c++";  // a path, or a name to look for in search_path; empty: always interpret
+  std::string search_path = "/usr/local/bin:/usr/bin:/bin";
+  std::vector<std::string> flags = default_flags();
+  std::string cache_folder;        // empty: kernels are not kept
+  std::string temporary = "/tmp";  // where compilation happens
+  /// Hears, at most once each, what a user should know: no compiler (kernels are interpreted), no usable cache.
+  std::function<void(const std::string&)> note;
+
+  static std::vector<std::string> default_flags();
+};
+
+class Jit {
+ public:
+  explicit Jit(JitOptions options);
+
+  /// The kernel of a function: from memory, from the cache, or compiled now. SystemError with the command and its log
+  /// where the compiler fails. Safe to call from several threads.
+  Kernel load(const ir::Function& f);
+
+  /// What a text is kept under: text, flags, compiler, ABI and processor.
+  std::string key(std::string_view text) const;
+  const Cache& cache() const { return cache_; }
+  /// Is there a compiler? If not, kernels are interpreted.
+  bool compiles() const { return compiler_.has_value(); }
+
+ private:
+  Kernel make(const ir::Function& f, const std::string& text, const std::string& key);
+  Kernel compile(const std::string& name, const std::string& text, const std::string& key);
+
+  JitOptions options_;
+  std::optional<std::string> compiler_;
+  std::string identity_;  // of flags, compiler, ABI, processor
+  Cache cache_;
+  std::once_flag said_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_future<Kernel>> loaded_;
+};
+
+}  // namespace spdistal::codegen

@@ -1,0 +1,30 @@
+// A kernel that can be called: compiled, or interpreted where there is no compiler. Both take the same spd_call.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "ir/interpret.hpp"
+#include "spdistal/abi.h"
+
+namespace spdistal::codegen {
+
+class Kernel {
+ public:
+  /// Loads the function `name` from a shared library; SystemError where that fails.
+  static Kernel from_library(const std::string& path, const std::string& name, std::string text);
+  static Kernel interpreted(const ir::Function& f, std::string text);
+
+  void operator()(spd_call& call) const;
+
+  bool compiled() const;
+  /// The C++ text, also of an interpreted one.
+  const std::string& text() const;
+
+ private:
+  struct State;
+  explicit Kernel(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace spdistal::codegen

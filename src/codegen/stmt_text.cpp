@@ -1,0 +1,212 @@
+#include "codegen/stmt_text.hpp"
+
+#include "base/require.hpp"
+#include "codegen/reductions.hpp"
+#include "ir/build.hpp"
+#include "ir/print.hpp"
+
+namespace spdistal::codegen {
+
+using namespace ir;
+
+std::string source_text(const Source& at) {
+  using Field = Source::Field;
+  if (at.field == Field::Threads) return "call->context->threads";
+  if (at.field == Field::Scalar) return fmt::format("call->scalars[{}]", at.index);
+  if (at.field == Field::Array) return fmt::format("call->arrays[{}]", at.index);
+  if (at.field == Field::Vals) return fmt::format("call->tensors[{}].vals", at.index);
+  return fmt::format("call->tensors[{}].levels[{}].{}", at.index, at.level, name_of(at.field));
+}
+
+void StmtText::function_body(const Function& f) {
+  for (const Param& p : f.params) param(p);
+  if (!f.params.empty()) out_ += "\n";
+  stmt(f.body);
+}
+
+void StmtText::param(const Param& p) {
+  std::string name = names_.declare(p.var), type = expr_.type(p.var.type), from = source_text(p.source);
+  sources_.emplace(p.var.symbol, p.source);
+  if (p.var.type.is_array())
+    line("{} {} {} = ({}){}.data;", type, spelling_.restrict_word, name, type, from);
+  else
+    line("const {} {} = {};", type, name, from);
+}
+
+void StmtText::stmt(const Stmt& s) {
+  match(
+      s,
+      [&](const Declare& n) {
+        std::string init = n.init.is<Broadcast>() && constant(n.init.as<Broadcast>()->value) &&
+                                   constant(n.init.as<Broadcast>()->value)->is(0)
+                               ? "{}"
+                               : expr_.converted(n.init);
+        if (n.mutability == Mutability::Mutable) mutable_.insert(n.var.symbol);
+        line("{}{} {} = {};", n.mutability == Mutability::Const ? "const " : "", expr_.type(n.var.type),
+             names_.declare(n.var), init);
+      },
+      [&](const Assign& n) { assign(n); }, [&](const Store& n) { store(n); },
+      [&](const Prefetch& n) { line("{}({});", spelling_.prefetch, expr_.address(n.array, n.index)); },
+      [&](const For& n) { loop(n); },
+      [&](const While& n) { compound(fmt::format("while ({})", expr_.exact(n.cond)), n.body); },
+      [&](const If& n) { conditional(n, ""); },
+      [&](const Block& n) {
+        for (const Stmt& inner : n.stmts) {
+          if (inner.is<Block>())
+            compound("", inner);
+          else
+            stmt(inner);
+        }
+      },
+      [&](const Comment& n) { line("// {}", n.text); }, [&](const Allocate& n) { allocate(n); },
+      [&](const Sort& n) {
+        needs_.helpers.insert(Helper::Sort);
+        line("sort({} + {}, {} + {});", names_.of(n.array), expr_.index(n.lo, precedence(BinaryOp::Add) + 1),
+             names_.of(n.array), expr_.index(n.hi, precedence(BinaryOp::Add) + 1));
+      },
+      [&](const Break&) { line("break;"); }, [&](const Parallel& n) { parallel(n); },
+      [&](const Resize& n) { resize(n); }, [&](const Barrier&) { line("__syncthreads();"); });
+}
+
+void StmtText::assign(const Assign& n) {
+  std::string name = names_.of(n.var);
+  auto* update = n.value.as<Binary>();
+  bool in_place = update && update->op <= BinaryOp::Mod && update->a == Expr(n.var);
+  if (!in_place) return line("{} = {};", name, expr_.converted(n.value));
+  bool integer = is_integral(n.var.type.scalar);
+  auto by = constant_integer(update->b);
+  if (integer && by == 1 && update->op == BinaryOp::Add) return line("{}++;", name);
+  if (integer && by == 1 && update->op == BinaryOp::Sub) return line("{}--;", name);
+  // What is added is converted as in the operation itself.
+  std::string value = n.var.type.lanes > 1 && update->b.is<Broadcast>() ? expr_.exact(update->b.as<Broadcast>()->value)
+                                                                        : expr_.converted(update->b);
+  line("{} {}= {};", name, ir::spelling(update->op), value);
+}
+
+void StmtText::store(const Store& n) {
+  Type type = type_of(n.value);
+  std::string value = expr_.converted(n.value), to = fmt::format("{}[{}]", names_.of(n.array), expr_.index(n.index));
+  if (type.lanes > 1) to = fmt::format("*({}*){}", expr_.type(type), expr_.address(n.array, n.index));
+  if (n.mode != StoreMode::AtomicAdd) return line("{} {} {};", to, n.mode == StoreMode::Set ? "=" : "+=", value);
+  if (spelling_.language == Language::Cuda) {
+    needs_.helpers.insert(Helper::AtomicAdd);
+    return line("atomic_add({}, {});", expr_.address(n.array, n.index), expr_.exact(n.value));
+  }
+  if (!is_complex(type.scalar)) {
+    line("#pragma omp atomic");
+    return line("{} += {};", to, value);
+  }
+  // Parts are added one by one: nobody looks at the sum before all are done.
+  for (std::string_view part : {"__real__", "__imag__"}) {
+    line("#pragma omp atomic");
+    line("{} {} += {} {};", part, to, part, expr_.exact(n.value, unary_precedence));
+  }
+}
+
+bool StmtText::is_steady(const Expr& e) const {
+  if (e.is<Literal>()) return true;
+  if (auto* cast = e.as<Cast>()) return is_steady(cast->value);
+  auto* v = e.as<Var>();
+  return v && !mutable_.contains(v->symbol);
+}
+
+void StmtText::loop(const For& n) {
+  if (n.kind == LoopKind::GPUBlock || n.kind == LoopKind::GPUThread) return gpu_loop(n);
+  std::string type = expr_.type(n.var.type), lo = expr_.converted(n.lo);
+  std::string hi = expr_.index(n.hi, precedence(BinaryOp::Lt) + 1), step = expr_.index(n.step);
+  bool vector = n.kind == LoopKind::Vector, steady = is_steady(n.hi);
+  std::string reduction = vector ? reduction_clauses(n, names_) : "";
+  Var bound = ir::var(n.var.symbol.name() + "_end", n.var.type);
+  std::string extra;
+  // A vector loop declares its variable alone; the bound stands before it.
+  if (!steady && vector) line("const {} {} = {};", type, names_.declare(bound), expr_.converted(n.hi));
+  names_.enter();
+  if (!steady && !vector) extra = fmt::format(", {} = {}", names_.declare(bound), expr_.converted(n.hi));
+  if (!steady) hi = names_.of(bound);
+  std::string name = names_.declare(n.var);
+  std::string next = step == "1" ? name + "++" : fmt::format("{} += {}", name, step);
+  if (vector) line("#pragma omp simd{}", reduction);
+  if (n.unroll > 1 && !vector) line("#pragma GCC unroll {}", n.unroll);
+  compound(fmt::format("for ({} {} = {}{}; {} < {}; {})", type, name, lo, extra, name, hi, next), n.body);
+  names_.leave();
+}
+
+void StmtText::gpu_loop(const For& n) {
+  // The launch gives each iteration its block and thread; those past the end have nothing to do.
+  std::string type = expr_.type(n.var.type), lo = expr_.index(n.lo, precedence(BinaryOp::Add)), hi = expr_.index(n.hi);
+  std::string_view which = n.kind == LoopKind::GPUBlock ? "blockIdx.x" : "threadIdx.x";
+  require(constant_integer(n.step) == 1, "GPU loops have steps of one");
+  names_.enter();
+  std::string name = names_.declare(n.var);
+  line("const {} {} = {}{};", type, name, lo == "0" ? "" : lo + " + ", which);
+  stmt(n.body);
+  names_.leave();
+}
+
+namespace {
+
+/// May it be the whole body of a loop without braces?
+bool stands_alone(const Stmt& s) {
+  if (auto* block = s.as<Block>()) return block->stmts.size() == 1 && stands_alone(block->stmts[0]);
+  return !s.is<Declare>() && !s.is<Comment>() && !s.is<Allocate>();
+}
+
+}  // namespace
+
+void StmtText::compound(const std::string& head, const Stmt& body) {
+  names_.enter();
+  std::string before = std::move(out_);
+  out_.clear();
+  depth_++;
+  stmt(body);
+  depth_--;
+  std::string inner = std::move(out_);
+  out_ = std::move(before);
+  names_.leave();
+  bool one_line = std::count(inner.begin(), inner.end(), '\n') == 1 && stands_alone(body);
+  if (one_line && !head.empty()) {
+    line("{}", head);
+    out_ += inner;
+  } else {
+    line("{}{{", head.empty() ? "" : head + " ");
+    out_ += inner;
+    line("}}");
+  }
+}
+
+void StmtText::conditional(const If& n, std::string_view lead) {
+  compound(fmt::format("{}if ({})", lead, expr_.exact(n.cond)), n.then);
+  if (!n.otherwise) return;
+  if (auto* next = n.otherwise->as<If>()) return conditional(*next, "else ");
+  compound("else", *n.otherwise);
+}
+
+void StmtText::allocate(const Allocate& n) {
+  auto count = constant_integer(n.count);
+  std::string size = expr_.index(n.count), name = names_.declare(n.array);
+  std::string type = expr_.type(n.array.type.element());
+  constexpr int64_t stack_bytes = 4096;
+  if (n.space == Space::Shared) return line("__shared__ {} {}[{}];", type, name, size);
+  if (count && *count > 0 && *count * int64_t(size_of(n.array.type.scalar)) <= stack_bytes)
+    return line("{} {}[{}]{};", type, name, size, n.fill == Fill::Zeroed ? " = {}" : "");
+  require(spelling_.language == Language::Cpp, "GPU threads have small arrays of constant size alone");
+  needs_.helpers.insert(Helper::Scratch);
+  line("scratch<{}> {}(call, {}, {});", type, name, size, n.fill == Fill::Zeroed ? "true" : "false");
+}
+
+void StmtText::parallel(const Parallel& n) {
+  std::string count = expr_.index(n.count);
+  names_.enter();
+  std::string name = names_.declare(n.thread);
+  line("#pragma omp parallel for num_threads({}) schedule(static, 1)", count);
+  compound(fmt::format("for ({} {} = 0; {} < {}; {}++)", expr_.type(n.thread.type), name, name, count, name), n.body);
+  names_.leave();
+}
+
+void StmtText::resize(const Resize& n) {
+  needs_.helpers.insert(Helper::Resize);
+  line("{} = resize<{}>(call, {}, {});", names_.of(n.array), expr_.type(n.array.type.element()),
+       source_text(sources_.at(n.array.symbol)), expr_.index(n.count));
+}
+
+}  // namespace spdistal::codegen

@@ -1,0 +1,63 @@
+// Statements of kernel IR as C-family text, the way a person writes loops.
+#pragma once
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+
+#include "codegen/expr_text.hpp"
+
+namespace spdistal::codegen {
+
+class StmtText {
+ public:
+  StmtText(const Spelling& spelling, Needs& needs)
+      : spelling_(spelling), needs_(needs), expr_(spelling, names_, needs) {
+    for (const std::string& word : reserved_words()) names_.reserve(word);
+  }
+
+  /// The body of a function: parameters unpacked from `call`, then statements, indented once.
+  void function_body(const ir::Function& f);
+  /// Statements alone, in the current scope.
+  void stmt(const ir::Stmt& s);
+
+  std::string take() { return std::move(out_); }
+  ir::ScopedNames& names() { return names_; }
+  ExprText& expr() { return expr_; }
+
+ private:
+  template <class... A>
+  void line(fmt::format_string<A...> format, A&&... args) {
+    out_.append(2 * depth_, ' ');
+    out_ += fmt::format(format, std::forward<A>(args)...) + "\n";
+  }
+
+  void param(const ir::Param& p);
+  void assign(const ir::Assign& n);
+  void store(const ir::Store& n);
+  void loop(const ir::For& n);
+  void gpu_loop(const ir::For& n);
+  void conditional(const ir::If& n, std::string_view lead);
+  void allocate(const ir::Allocate& n);
+  void parallel(const ir::Parallel& n);
+  void resize(const ir::Resize& n);
+
+  /// `head` with a body: on the next line where it is one simple statement, in braces otherwise.
+  void compound(const std::string& head, const ir::Stmt& body);
+  /// A value that stays the same while a loop runs, in one word; others are put into a constant first.
+  bool is_steady(const ir::Expr& e) const;
+
+  const Spelling& spelling_;
+  Needs& needs_;
+  ir::ScopedNames names_;
+  ExprText expr_;
+  std::set<Symbol> mutable_;
+  std::map<Symbol, ir::Source> sources_;
+  std::string out_;
+  size_t depth_ = 1;
+};
+
+/// Where a parameter stands: "call->tensors[1].levels[1].pos".
+std::string source_text(const ir::Source& at);
+
+}  // namespace spdistal::codegen

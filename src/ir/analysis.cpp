@@ -1,0 +1,72 @@
+#include "ir/analysis.hpp"
+
+#include "ir/build.hpp"
+
+namespace spdistal::ir {
+
+bool Changes::touches(const Expr& e) const {
+  bool touched = false;
+  each<Var>(e, [&](const Var& v) { touched |= variables.contains(v.symbol); });
+  each<Load>(e, [&](const Load& n) { touched |= arrays.contains(n.array.symbol); });
+  each<Search>(e, [&](const Search& n) { touched |= arrays.contains(n.array.symbol); });
+  return touched;
+}
+
+Changes changes(const Stmt& s) {
+  Changes out;
+  each<Declare>(s, [&](const Declare& n) { out.variables.insert(n.var.symbol); });
+  each<Assign>(s, [&](const Assign& n) { out.variables.insert(n.var.symbol); });
+  each<For>(s, [&](const For& n) { out.variables.insert(n.var.symbol); });
+  each<Parallel>(s, [&](const Parallel& n) { out.variables.insert(n.thread.symbol); });
+  each<Store>(s, [&](const Store& n) { out.arrays.insert(n.array.symbol); });
+  each<Sort>(s, [&](const Sort& n) { out.arrays.insert(n.array.symbol); });
+  each<Resize>(s, [&](const Resize& n) { out.arrays.insert(n.array.symbol); });
+  each<Allocate>(s, [&](const Allocate& n) { out.arrays.insert(n.array.symbol); });
+  return out;
+}
+
+std::map<Symbol, int> uses(const Stmt& s) {
+  std::map<Symbol, int> out;
+  each<Var>(s, [&](const Var& v) { out[v.symbol]++; });
+  each<Load>(s, [&](const Load& n) { out[n.array.symbol]++; });
+  each<Search>(s, [&](const Search& n) { out[n.array.symbol]++; });
+  each<Store>(s, [&](const Store& n) { out[n.array.symbol]++; });
+  each<Sort>(s, [&](const Sort& n) { out[n.array.symbol]++; });
+  each<Resize>(s, [&](const Resize& n) { out[n.array.symbol]++; });
+  each<Prefetch>(s, [&](const Prefetch& n) { out[n.array.symbol]++; });
+  return out;
+}
+
+int size(const Expr& e) {
+  int n = 1;
+  children(e, [&](const auto& child) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(child)>, Expr>) n += size(child);
+  });
+  return n;
+}
+
+bool has_loads(const Expr& e) {
+  bool found = false;
+  each<Load>(e, [&](const Load&) { found = true; });
+  each<Search>(e, [&](const Search&) { found = true; });
+  return found;
+}
+
+bool is_safe_anywhere(const Expr& e) {
+  bool safe = !has_loads(e);
+  each<Binary>(e, [&](const Binary& n) {
+    bool divides = n.op == BinaryOp::Mod || (n.op == BinaryOp::Div && is_integral(type_of(n.a).scalar));
+    auto by = constant_integer(n.b);
+    if (divides && (!by || *by == 0)) safe = false;
+  });
+  each<WarpReduce>(e, [&](const WarpReduce&) { safe = false; });
+  return safe;
+}
+
+std::optional<int64_t> trip_count(const For& loop) {
+  auto lo = constant_integer(loop.lo), hi = constant_integer(loop.hi), step = constant_integer(loop.step);
+  if (!lo || !hi || !step || *step <= 0) return {};
+  return *hi <= *lo ? 0 : (*hi - *lo - 1) / *step + 1;
+}
+
+}  // namespace spdistal::ir

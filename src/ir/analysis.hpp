@@ -1,0 +1,31 @@
+// Questions that passes ask of trees: what is read, what is changed, what stays the same.
+#pragma once
+#include <map>
+#include <set>
+
+#include "ir/nodes.hpp"
+
+namespace spdistal::ir {
+
+/// What a statement changes, declarations of its own included.
+struct Changes {
+  std::set<Symbol> variables;  // assigned or declared
+  std::set<Symbol> arrays;     // stored to, sorted, resized, allocated
+
+  bool touches(const Expr& e) const;
+};
+Changes changes(const Stmt& s);
+
+/// How often each symbol is read: as a variable, or as an array that is loaded, searched, stored to, …
+std::map<Symbol, int> uses(const Stmt& s);
+
+/// The operands of an expression that is a variable, an array access, …: how many nodes it has.
+int size(const Expr& e);
+bool has_loads(const Expr& e);  // Load or Search
+/// May it be computed where the program did not: no loads (bounds), no integer division (zero)?
+bool is_safe_anywhere(const Expr& e);
+
+/// How often a loop runs, where it is known.
+std::optional<int64_t> trip_count(const For& loop);
+
+}  // namespace spdistal::ir

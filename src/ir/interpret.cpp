@@ -1,0 +1,258 @@
+// Statements of the interpreter, and the way into a function from an spd_call.
+#include "ir/interpret.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/build.hpp"
+#include "ir/interpret_code.hpp"
+
+namespace spdistal::ir {
+namespace {
+
+enum class Flow : uint8_t { Next, Break };
+using Exec = std::function<Flow(Frame&)>;
+
+class Compiler {
+ public:
+  Slots slots;
+  size_t allocations = 0;
+
+  Exec stmt(const Stmt& s) {
+    return match(
+        s, [&](const Declare& n) { return set(n.var, n.init); }, [&](const Assign& n) { return set(n.var, n.value); },
+        [&](const Store& n) { return store(n); },
+        [&](const Prefetch& n) -> Exec {
+          return [i = slots.integer(n.index)](Frame& f) {
+            i(f);
+            return Flow::Next;
+          };
+        },
+        [&](const For& n) { return loop(n); },
+        [&](const While& n) -> Exec {
+          return [cond = slots.eval<bool>(n.cond), body = stmt(n.body)](Frame& f) {
+            while (cond(f))
+              if (body(f) == Flow::Break) break;
+            return Flow::Next;
+          };
+        },
+        [&](const If& n) -> Exec {
+          auto cond = slots.eval<bool>(n.cond);
+          Exec then = stmt(n.then);
+          if (!n.otherwise)
+            return
+                [cond = std::move(cond), then = std::move(then)](Frame& f) { return cond(f) ? then(f) : Flow::Next; };
+          return [cond = std::move(cond), then = std::move(then), otherwise = stmt(*n.otherwise)](Frame& f) {
+            return cond(f) ? then(f) : otherwise(f);
+          };
+        },
+        [&](const Block& n) -> Exec {
+          std::vector<Exec> all;
+          for (const Stmt& inner : n.stmts)
+            if (!inner.is<Comment>()) all.push_back(stmt(inner));
+          return [all = std::move(all)](Frame& f) {
+            for (const Exec& one : all)
+              if (one(f) == Flow::Break) return Flow::Break;
+            return Flow::Next;
+          };
+        },
+        [](const Comment&) -> Exec { return [](Frame&) { return Flow::Next; }; },
+        [&](const Allocate& n) { return allocate(n); }, [&](const Sort& n) { return sort(n); },
+        [](const Break&) -> Exec { return [](Frame&) { return Flow::Break; }; },
+        [&](const Parallel& n) {
+          return loop(For{n.thread, zero(n.thread.type), n.count, one(n.thread.type), n.body});
+        },
+        [&](const Resize& n) -> Exec {
+          return [a = slots.array(n.array), count = slots.integer(n.count),
+                  size = size_of(n.array.type.scalar)](Frame& f) {
+            Frame::Array& array = f.arrays[a];
+            require(array.source != nullptr, "only parameters are resized");
+            int64_t wanted = count(f);
+            require(wanted >= 0, "an array's size is not negative");
+            array.data = f.call->context->resize(f.call->context, array.source, wanted, wanted * int64_t(size));
+            array.count = wanted;
+            return Flow::Next;
+          };
+        },
+        [](const Barrier&) -> Exec {
+          throw InternalError("internal error: kernels whose threads wait for each other are not interpreted");
+        });
+  }
+
+ private:
+  Exec set(const Var& var, const Expr& init) {
+    return with_type(var.type.scalar, [&](auto zero) -> Exec {
+      using T = decltype(zero);
+      std::vector<Eval<T>> lanes;
+      for (int l = 0; l < var.type.lanes; l++) lanes.push_back(slots.eval<T>(init, l));
+      size_t slot = slots.declare_value(var);
+      if (lanes.size() == 1)
+        return [slot, value = std::move(lanes[0])](Frame& f) {
+          T v = value(f);
+          f.value<T>(slot) = v;
+          return Flow::Next;
+        };
+      return [slot, lanes = std::move(lanes)](Frame& f) {
+        std::vector<T> values;
+        for (const auto& lane : lanes) values.push_back(lane(f));
+        for (size_t l = 0; l < lanes.size(); l++) f.value<T>(slot + l) = values[l];
+        return Flow::Next;
+      };
+    });
+  }
+
+  Exec store(const Store& n) {
+    return with_type(n.array.type.scalar, [&](auto zero) -> Exec {
+      using T = decltype(zero);
+      std::vector<Eval<T>> lanes;
+      for (int l = 0; l < type_of(n.value).lanes; l++) lanes.push_back(slots.eval<T>(n.value, l));
+      auto put = [a = slots.array(n.array), add = n.mode != StoreMode::Set, name = n.array.symbol.name()](
+                     Frame& f, int64_t at, T v) {
+        const Frame::Array& array = f.arrays[a];
+        if (uint64_t(at) >= uint64_t(array.count)) out_of_bounds(name, at, array.count);
+        T& element = static_cast<T*>(array.data)[at];
+        if constexpr (std::is_same_v<T, bool>)
+          element = v;
+        else
+          element = add ? arithmetic<BinaryOp::Add>(element, v) : v;
+      };
+      if (lanes.size() == 1)
+        return [put, index = slots.integer(n.index), value = std::move(lanes[0])](Frame& f) {
+          T v = value(f);
+          put(f, index(f), v);
+          return Flow::Next;
+        };
+      return [put, index = slots.integer(n.index), lanes = std::move(lanes)](Frame& f) {
+        std::vector<T> values;
+        for (const auto& lane : lanes) values.push_back(lane(f));
+        int64_t at = index(f);
+        for (size_t l = 0; l < lanes.size(); l++) put(f, at + int64_t(l), values[l]);
+        return Flow::Next;
+      };
+    });
+  }
+
+  Exec loop(const For& n) {
+    return with_type(n.var.type.scalar, [&](auto zero) -> Exec {
+      using T = decltype(zero);
+      if constexpr (is_integer_v<T>) {
+        auto lo = slots.eval<T>(n.lo), hi = slots.eval<T>(n.hi), step = slots.eval<T>(n.step);
+        size_t slot = slots.declare_value(n.var);
+        return [slot, lo = std::move(lo), hi = std::move(hi), step = std::move(step), body = stmt(n.body)](Frame& f) {
+          T last = hi(f), by = step(f);
+          require(by > 0, "a loop's step is positive");
+          for (T i = lo(f); i < last; i += by) {
+            f.value<T>(slot) = i;
+            if (body(f) == Flow::Break) break;
+            if (i >= std::numeric_limits<T>::max() - by) break;
+          }
+          return Flow::Next;
+        };
+      } else {
+        require(false, "a loop's variable is an integer");
+        return {};
+      }
+    });
+  }
+
+  Exec allocate(const Allocate& n) {
+    auto count = slots.integer(n.count);
+    // What must not be read before it is written is set to something telling: NaN, -1.
+    int filling = n.fill == Fill::Zeroed ? 0 : n.array.type.scalar == ScalarType::Bool ? 1 : 0xff;
+    return [a = slots.declare_array(n.array), m = allocations++, count = std::move(count), filling,
+            size = size_of(n.array.type.scalar)](Frame& f) {
+      int64_t wanted = count(f);
+      require(wanted >= 0, "an array's size is not negative");
+      auto& memory = f.memory[m];
+      memory.resize((size_t(wanted) * size + sizeof(Frame::Slot) - 1) / sizeof(Frame::Slot));
+      if (!memory.empty()) std::memset(memory.data(), filling, memory.size() * sizeof(Frame::Slot));
+      f.arrays[a] = {memory.data(), wanted, nullptr};
+      return Flow::Next;
+    };
+  }
+
+  Exec sort(const Sort& n) {
+    return [a = slots.array(n.array), lo = slots.integer(n.lo), hi = slots.integer(n.hi), name = n.array.symbol.name(),
+            wide = n.array.type.scalar == ScalarType::Int64](Frame& f) {
+      const Frame::Array& array = f.arrays[a];
+      int64_t first = lo(f), last = hi(f);
+      if (first >= last) return Flow::Next;
+      if (first < 0 || last > array.count) out_of_bounds(name, first < 0 ? first : last - 1, array.count);
+      if (wide)
+        std::sort(static_cast<int64_t*>(array.data) + first, static_cast<int64_t*>(array.data) + last);
+      else
+        std::sort(static_cast<int32_t*>(array.data) + first, static_cast<int32_t*>(array.data) + last);
+      return Flow::Next;
+    };
+  }
+};
+
+/// What a parameter is in this call: an array or a number.
+std::variant<spd_array*, int64_t> find(const Source& at, spd_call& call) {
+  using Field = Source::Field;
+  if (at.field == Field::Threads) return call.context->threads;
+  if (at.field == Field::Scalar) return call.scalars[at.index];
+  if (at.field == Field::Array) return &call.arrays[at.index];
+  spd_tensor& tensor = call.tensors[at.index];
+  if (at.field == Field::Vals) return &tensor.vals;
+  spd_level& level = tensor.levels[at.level];
+  switch (at.field) {
+    case Field::Extent:
+      return level.extent;
+    case Field::Lo:
+      return level.lo;
+    case Field::Stride:
+      return level.stride;
+    case Field::Begin:
+      return level.begin;
+    case Field::End:
+      return level.end;
+    case Field::Pos:
+      return &level.pos;
+    default:
+      return &level.crd;
+  }
+}
+
+}  // namespace
+
+struct Interpreter::Code {
+  Compiler compiler;
+  std::vector<std::pair<Param, size_t>> params;  // with their slots
+  Exec body;
+};
+
+Interpreter::Interpreter(const Function& f) {
+  auto code = std::make_shared<Code>();
+  Slots& slots = code->compiler.slots;
+  for (const Param& p : f.params)
+    code->params.emplace_back(p, p.var.type.is_array() ? slots.declare_array(p.var) : slots.declare_value(p.var));
+  code->body = code->compiler.stmt(f.body);
+  code_ = code;
+}
+
+void Interpreter::operator()(spd_call& call) const {
+  Frame frame;
+  frame.slots.resize(code_->compiler.slots.values());
+  frame.arrays.resize(code_->compiler.slots.arrays());
+  frame.memory.resize(code_->compiler.allocations);
+  frame.call = &call;
+  for (const auto& [p, slot] : code_->params) {
+    auto found = find(p.source, call);
+    if (auto* array = std::get_if<spd_array*>(&found)) {
+      frame.arrays[slot] = {(*array)->data, (*array)->count, *array};
+      continue;
+    }
+    int64_t number = std::get<int64_t>(found);
+    if (p.var.type.scalar == ScalarType::Int64) {
+      frame.value<int64_t>(slot) = number;
+    } else {
+      require(number == int32_t(number), "a number fits the width that the kernel was compiled for");
+      frame.value<int32_t>(slot) = int32_t(number);
+    }
+  }
+  code_->body(frame);
+}
+
+}  // namespace spdistal::ir

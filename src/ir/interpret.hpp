@@ -1,0 +1,26 @@
+// Runs kernel IR directly: slow, obvious, and checked. The oracle of code generation, and what runs kernels where there
+// is no compiler. Threads of a Parallel run one after the other.
+#pragma once
+#include <memory>
+
+#include "ir/nodes.hpp"
+#include "spdistal/abi.h"
+
+namespace spdistal::ir {
+
+class Interpreter {
+ public:
+  /// Resolves variables and types once; a function is then run any number of times, from several threads too.
+  explicit Interpreter(const Function& f);
+
+  /// Runs it. An access outside of an array is an InternalError that names array and index.
+  void operator()(spd_call& call) const;
+
+ private:
+  struct Code;
+  std::shared_ptr<const Code> code_;
+};
+
+inline void interpret(const Function& f, spd_call& call) { Interpreter{f}(call); }
+
+}  // namespace spdistal::ir

@@ -1,0 +1,75 @@
+// Inside the interpreter: a function is turned into closures over a frame, with every variable resolved to a slot and
+// every operation to its type. A value with lanes takes as many slots, and is computed lane by lane.
+#pragma once
+#include <array>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "ir/evaluate.hpp"
+#include "ir/nodes.hpp"
+#include "spdistal/abi.h"
+
+namespace spdistal::ir {
+
+struct Frame {
+  struct alignas(16) Slot {
+    std::array<std::byte, 16> bytes;
+  };
+  struct Array {
+    void* data = nullptr;
+    int64_t count = 0;
+    spd_array* source = nullptr;  // of a parameter
+  };
+  std::vector<Slot> slots;
+  std::vector<Array> arrays;
+  std::vector<std::vector<Slot>> memory;  // of allocations, one entry per Allocate
+  spd_call* call = nullptr;
+
+  template <class T>
+  T& value(size_t slot) {
+    return *reinterpret_cast<T*>(slots[slot].bytes.data());
+  }
+};
+
+template <class T>
+using Eval = std::function<T(Frame&)>;
+
+[[noreturn]] void out_of_bounds(const std::string& array, int64_t index, int64_t count);
+
+/// Where the variables of a function live, and how its expressions are computed.
+class Slots {
+ public:
+  size_t declare_value(const Var& v);
+  size_t declare_array(const Var& v);
+  size_t value(const Var& v) const;
+  size_t array(const Var& v) const;
+  size_t values() const { return next_value_; }
+  size_t arrays() const { return next_array_; }
+
+  /// Computes lane `lane` of an expression whose scalar type is T.
+  template <class T>
+  Eval<T> eval(const Expr& e, int lane = 0) const;
+  /// An int32 or int64 as int64.
+  Eval<int64_t> integer(const Expr& e) const;
+
+ private:
+  template <class T>
+  Eval<T> binary(const Binary& n, int lane) const;
+  Eval<bool> compare(const Binary& n, int lane) const;
+  template <class T>
+  Eval<T> math(const Call& n, int lane) const;
+  template <class T>
+  Eval<T> search(const Search& n) const;
+
+  std::map<Symbol, size_t> values_, arrays_;
+  size_t next_value_ = 0, next_array_ = 0;
+};
+
+/// f(args…) of one argument type; exists as exists_for says.
+template <class T>
+T evaluate_math(Math f, T a, T b);
+template <class T>
+typename T::value_type evaluate_real_part(Math f, T a);
+
+}  // namespace spdistal::ir

@@ -1,0 +1,123 @@
+// Kernel IR: what one kernel does, as typed trees. It knows arrays and numbers, nothing of tensors; C++ and CUDA are
+// printed from it, and `interpret` runs it. `verify` is the executable form of what is said here.
+//
+// Semantics
+//  - A value is a scalar of one of seven types, or a short vector of them (lanes), computed with lane by lane. Operands
+//    of an operation have the same type: conversions are written out as Cast. Arithmetic is that of C++: integer
+//    division truncates, integers must not overflow, floats are never reassociated. Bool has And, Or, Not, Eq, Ne only.
+//  - A variable is a Symbol with a type, declared once on any path (Declare, Allocate, For, Parallel, a parameter)
+//    before it is used, and known to the end of the enclosing Block. Only variables declared Mutable are assigned.
+//  - An array is a variable of array type: a parameter or an Allocate. Indices (int32 or int64) count elements from 0
+//  and
+//    stay within the array. Different arrays do not overlap, unless both are only read.
+//  - And, Or and Select evaluate only the operands they need. Expressions change nothing.
+//  - For runs its body for var = lo, lo + step, … while var < hi; lo, hi and step are evaluated once, step is positive.
+//      Serial     one after the other
+//      Vector     in any order, several at once: no iteration uses what another wrote, except reductions: updates
+//                 x = x op e (op: Add, Mul, Min, Max) of a mutable scalar from outside, in any order
+//      GPUBlock, GPUThread   all at once, by the blocks of a grid and the threads of a block
+//    `unroll` copies of the body are made per turn; 0 stands for all of them.
+//  - Parallel runs its body for thread = 0 … count-1, at the same time in compiled code. Bodies share what was declared
+//    outside: they may read it, and store to elements that no other body uses, or by AtomicAdd. They assign no outer
+//    variable, do not wait for each other, and hold no further Parallel and no Resize.
+//  - Allocate makes an array that lives to the end of the enclosing Block. Its elements are zero, or, Uninitialised,
+//  must
+//    be stored before they are loaded.
+//  - Resize gives a result array (a parameter) room for `count` elements; what it held is lost.
+#pragma once
+#include "base/node.hpp"
+#include "ir/type.hpp"
+#include "spdistal/symbol.hpp"
+
+namespace spdistal::ir {
+
+// clang-format off
+struct Var; struct Literal; struct Unary; struct Binary; struct Select; struct Load; struct Cast; struct Call;
+struct Search; struct Broadcast; struct WarpReduce;
+struct Declare; struct Assign; struct Store; struct Prefetch; struct For; struct While; struct If; struct Block;
+struct Comment; struct Allocate; struct Sort; struct Break; struct Parallel; struct Resize; struct Barrier;
+
+struct ExprKinds : Kinds<Var, Literal, Unary, Binary, Select, Load, Cast, Call, Search, Broadcast, WarpReduce> {};
+struct StmtKinds : Kinds<Declare, Assign, Store, Prefetch, For, While, If, Block, Comment, Allocate, Sort, Break,
+                         Parallel, Resize, Barrier> {};
+using Expr = Handle<ExprKinds>;
+using Stmt = Handle<StmtKinds>;
+
+enum class UnaryOp : uint8_t { Neg, Not };
+enum class BinaryOp : uint8_t { Add, Sub, Mul, Div, Mod, Min, Max, Lt, Le, Gt, Ge, Eq, Ne, And, Or };
+enum class Math : uint8_t { Sqrt, Cbrt, Abs, Exp, Expm1, Log, Log1p, Log2, Log10, Pow, Sin, Cos, Tan, Asin, Acos, Atan, Atan2,
+                            Sinh, Cosh, Tanh, Erf, Floor, Ceil, Round, Conj, Real, Imag };  // see math.hpp
+enum class Bound : uint8_t { Lower, Upper };  // the first element >= value, or > value
+enum class Mutability : uint8_t { Const, Mutable };
+enum class StoreMode : uint8_t { Set, Add, AtomicAdd };
+enum class LoopKind : uint8_t { Serial, Vector, GPUBlock, GPUThread };
+enum class Fill : uint8_t { Zeroed, Uninitialised };
+enum class Space : uint8_t { Private, Shared };  // Shared: by the threads of a GPU block
+
+// ---- expressions ----
+struct Var        { Symbol symbol; Type type;                    static constexpr auto fields = std::tuple{&Var::symbol, &Var::type}; };
+struct Literal    { Scalar value;                                static constexpr auto fields = std::tuple{&Literal::value}; };
+struct Unary      { UnaryOp op; Expr a;                          static constexpr auto fields = std::tuple{&Unary::op, &Unary::a}; };
+struct Binary     { BinaryOp op; Expr a, b;                      static constexpr auto fields = std::tuple{&Binary::op, &Binary::a, &Binary::b}; };
+struct Select     { Expr cond, yes, no;                          static constexpr auto fields = std::tuple{&Select::cond, &Select::yes, &Select::no}; };
+/// array[index], or the `lanes` elements from there on.
+struct Load       { Var array; Expr index; int lanes = 1;        static constexpr auto fields = std::tuple{&Load::array, &Load::index, &Load::lanes}; };
+struct Cast       { ScalarType type; Expr value;                 static constexpr auto fields = std::tuple{&Cast::type, &Cast::value}; };
+struct Call       { Math function; std::vector<Expr> args;       static constexpr auto fields = std::tuple{&Call::function, &Call::args}; };
+/// The first position in [lo, hi) of an ascending array whose element is >= value (Lower) or > value (Upper), else hi.
+struct Search     { Bound bound; Var array; Expr lo, hi, value;  static constexpr auto fields = std::tuple{&Search::bound, &Search::array, &Search::lo, &Search::hi, &Search::value}; };
+struct Broadcast  { Expr value; int lanes;                       static constexpr auto fields = std::tuple{&Broadcast::value, &Broadcast::lanes}; };
+/// The values of all threads of a GPU warp combined by op (Add, Min, Max), for each of them.
+struct WarpReduce { BinaryOp op; Expr value;                     static constexpr auto fields = std::tuple{&WarpReduce::op, &WarpReduce::value}; };
+
+// ---- statements ----
+struct Declare    { Var var; Expr init; Mutability mutability;   static constexpr auto fields = std::tuple{&Declare::var, &Declare::init, &Declare::mutability}; };
+struct Assign     { Var var; Expr value;                         static constexpr auto fields = std::tuple{&Assign::var, &Assign::value}; };
+/// array[index] = value, += value, += value without a race; as many elements as the value has lanes.
+struct Store      { StoreMode mode; Var array; Expr index, value; static constexpr auto fields = std::tuple{&Store::mode, &Store::array, &Store::index, &Store::value}; };
+/// A hint that array[index] will be read; the index may be past the end.
+struct Prefetch   { Var array; Expr index;                       static constexpr auto fields = std::tuple{&Prefetch::array, &Prefetch::index}; };
+struct For        { Var var; Expr lo, hi, step; Stmt body; LoopKind kind = LoopKind::Serial; int unroll = 1;
+                    static constexpr auto fields = std::tuple{&For::var, &For::lo, &For::hi, &For::step, &For::body, &For::kind, &For::unroll}; };
+struct While      { Expr cond; Stmt body;                        static constexpr auto fields = std::tuple{&While::cond, &While::body}; };
+struct If         { Expr cond; Stmt then; std::optional<Stmt> otherwise; static constexpr auto fields = std::tuple{&If::cond, &If::then, &If::otherwise}; };
+struct Block      { std::vector<Stmt> stmts;                     static constexpr auto fields = std::tuple{&Block::stmts}; };
+struct Comment    { std::string text;                            static constexpr auto fields = std::tuple{&Comment::text}; };
+struct Allocate   { Var array; Expr count; Fill fill; Space space = Space::Private; static constexpr auto fields = std::tuple{&Allocate::array, &Allocate::count, &Allocate::fill, &Allocate::space}; };
+/// Elements [lo, hi) of an array of integers, ascending.
+struct Sort       { Var array; Expr lo, hi;                      static constexpr auto fields = std::tuple{&Sort::array, &Sort::lo, &Sort::hi}; };
+/// Leaves the innermost For or While.
+struct Break      {                                              static constexpr auto fields = std::tuple{}; };
+struct Parallel   { Var thread; Expr count; Stmt body;           static constexpr auto fields = std::tuple{&Parallel::thread, &Parallel::count, &Parallel::body}; };
+struct Resize     { Var array; Expr count;                       static constexpr auto fields = std::tuple{&Resize::array, &Resize::count}; };
+/// The threads of a GPU block wait for each other.
+struct Barrier    {                                              static constexpr auto fields = std::tuple{}; };
+// clang-format on
+
+/// Where in an spd_call (abi.h) a parameter comes from.
+struct Source {
+  enum class Field : uint8_t { Extent, Lo, Stride, Begin, End, Pos, Crd, Vals, Array, Scalar, Threads };
+  Field field;
+  int index = 0;  // of the tensor, the array or the scalar
+  int level = 0;  // of the tensor, outermost 0
+  static constexpr auto fields = std::tuple{&Source::field, &Source::index, &Source::level};
+};
+
+/// A parameter: an array (Pos, Crd, Vals, Array), or a whole number, int64 or as narrow as its variable says.
+struct Param {
+  Var var;
+  Source source;
+  static constexpr auto fields = std::tuple{&Param::var, &Param::source};
+};
+
+struct Function {
+  std::string name;
+  std::vector<Param> params;
+  Stmt body;
+  static constexpr auto fields = std::tuple{&Function::name, &Function::params, &Function::body};
+};
+
+/// The type of a legal expression.
+Type type_of(const Expr& e);
+
+}  // namespace spdistal::ir

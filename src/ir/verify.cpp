@@ -1,0 +1,306 @@
+#include "ir/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "base/text.hpp"
+#include "ir/build.hpp"
+#include "ir/math.hpp"
+#include "ir/print.hpp"
+
+namespace spdistal::ir {
+namespace {
+
+/// Thrown to leave the walk at the first refusal; never leaves this file.
+struct Refused {
+  std::string message, text;
+};
+
+bool is_array_field(Source::Field f) { return f >= Source::Field::Pos && f <= Source::Field::Array; }
+
+class Verifier {
+ public:
+  void function(const Function& f) {
+    check(is_identifier(f.name), f.body, "a function's name is an identifier, unlike '{}'", f.name);
+    for (const Param& p : f.params) {
+      check(p.source.index >= 0 && p.source.level >= 0, p.var, "parameter '{}' comes from somewhere",
+            p.var.symbol.name());
+      if (is_array_field(p.source.field))
+        check(p.var.type.is_array(), p.var, "a parameter from {} is an array", name_of(p.source.field));
+      else
+        check(p.var.type == Int64 || p.var.type == Int32, p.var, "a parameter from {} is a whole number",
+              name_of(p.source.field));
+      declare(p.var, Mutability::Const, p.var);
+      if (p.var.type.form == Type::Form::Array) results_.insert(p.var.symbol);
+    }
+    stmt(f.body);
+  }
+
+ private:
+  template <class Where, class... A>
+  void check(bool holds, const Where& where, fmt::format_string<A...> message, A&&... args) {
+    if (holds) return;
+    std::string text;
+    if constexpr (std::is_same_v<Where, Stmt>)
+      text = print(where);
+    else
+      text = print(Expr(where));
+    throw Refused{fmt::format(message, std::forward<A>(args)...), std::string(trim(text))};
+  }
+
+  struct Known {
+    Type type;
+    Mutability mutability;
+    int parallel_depth;
+  };
+
+  template <class Where>
+  void declare(const Var& v, Mutability m, const Where& where) {
+    check(!known_.contains(v.symbol), where, "'{}' is declared once", v.symbol.name());
+    known_.emplace(v.symbol, Known{v.type, m, parallel_depth_});
+    scope_.push_back(v.symbol);
+  }
+  template <class F>
+  void in_scope(F&& f) {
+    size_t mark = scope_.size();
+    f();
+    for (; scope_.size() > mark; scope_.pop_back()) known_.erase(scope_.back());
+  }
+
+  template <class Where>
+  void use(const Var& v, const Where& where) {
+    auto it = known_.find(v.symbol);
+    check(it != known_.end(), where, "'{}' is declared before it is used", v.symbol.name());
+    check(it->second.type == v.type, where, "'{}' is used with the type it was declared with", v.symbol.name());
+  }
+  template <class Where>
+  void array(const Var& v, const Where& where) {
+    use(v, where);
+    check(v.type.is_array(), where, "'{}' is an array", v.symbol.name());
+  }
+  template <class Where>
+  void written_array(const Var& v, const Where& where) {
+    array(v, where);
+    check(v.type.form == Type::Form::Array, where, "'{}' may be written", v.symbol.name());
+  }
+
+  Type value(const Expr& e) {
+    Type type = expr(e);
+    check(!type.is_array(), e, "an operand is a value, not an array");
+    return type;
+  }
+  Type index(const Expr& e) {
+    Type type = value(e);
+    check(type == Int32 || type == Int64, e, "an index is an int32 or int64, not {}", name_of(type));
+    return type;
+  }
+  void condition(const Expr& e) {
+    Type type = value(e);
+    check(type == Bool, e, "a condition is a bool, not {}", name_of(type));
+  }
+  void same(const Type& a, const Type& b, const Expr& e) {
+    check(a == b, e, "operands have one type, not {} and {}", name_of(a), name_of(b));
+  }
+
+  /// The type of an expression, all of it checked.
+  Type expr(const Expr& e) {
+    match(
+        e, [&](const Var& n) { use(n, e); }, [](const Literal&) {},
+        [&](const Unary& n) {
+          Type type = value(n.a);
+          check((type.scalar == ScalarType::Bool) == (n.op == UnaryOp::Not), e, "Not is for bool and Neg for numbers");
+        },
+        [&](const Binary& n) { binary(n, e); },
+        [&](const Select& n) {
+          condition(n.cond);
+          same(value(n.yes), value(n.no), e);
+        },
+        [&](const Load& n) {
+          array(n.array, e);
+          index(n.index);
+          check(n.lanes >= 1, e, "a load has at least one lane");
+        },
+        [&](const Cast& n) {
+          Type from = value(n.value);
+          check(!is_complex(from.scalar) || is_complex(n.type), e, "complex numbers are not converted to real ones");
+        },
+        [&](const Call& n) {
+          const MathInfo& i = info(n.function);
+          check(int(n.args.size()) == i.arity, e, "{} has {} arguments", i.name, i.arity);
+          Type type = value(n.args[0]);
+          for (const Expr& a : n.args) same(type, value(a), e);
+          check(exists_for(n.function, type.scalar), e, "{} exists for {}", i.name, name_of(type));
+        },
+        [&](const Search& n) {
+          array(n.array, e);
+          same(index(n.lo), index(n.hi), e);
+          Type sought = value(n.value);
+          bool integers = is_integral(sought.scalar) && is_integral(n.array.type.scalar);
+          check(sought.lanes == 1 && (integers || sought == n.array.type.element()), e,
+                "what is searched for can be compared with what is there");
+        },
+        [&](const Broadcast& n) {
+          check(value(n.value).lanes == 1 && n.lanes > 1, e, "a broadcast makes lanes of one");
+        },
+        [&](const WarpReduce& n) {
+          value(n.value);
+          check(n.op == BinaryOp::Add || n.op == BinaryOp::Min || n.op == BinaryOp::Max, e,
+                "warps add, or take extremes");
+          check(gpu_thread_, e, "warps reduce inside of GPU threads");
+        });
+    return type_of(e);
+  }
+
+  void binary(const Binary& n, const Expr& e) {
+    Type a = value(n.a), b = value(n.b);
+    same(a, b, e);
+    bool boolean = a.scalar == ScalarType::Bool;
+    switch (n.op) {
+      case BinaryOp::And:
+      case BinaryOp::Or:
+        check(boolean, e, "And and Or are for bool");
+        break;
+      case BinaryOp::Eq:
+      case BinaryOp::Ne:
+        break;
+      case BinaryOp::Mod:
+        check(!boolean && is_integral(a.scalar), e, "Mod is for integers");
+        break;
+      case BinaryOp::Add:
+      case BinaryOp::Sub:
+      case BinaryOp::Mul:
+      case BinaryOp::Div:
+        check(!boolean, e, "arithmetic is for numbers");
+        break;
+      default:
+        check(!boolean && !is_complex(a.scalar), e, "order is for real numbers");
+    }
+  }
+
+  void stmt(const Stmt& s) {
+    match(
+        s,
+        [&](const Declare& n) {
+          check(!n.var.type.is_array(), s, "arrays are allocated, not declared");
+          same(value(n.init), n.var.type, n.init);
+          declare(n.var, n.mutability, s);
+        },
+        [&](const Assign& n) {
+          use(n.var, s);
+          const Known& known = known_.at(n.var.symbol);
+          check(known.mutability == Mutability::Mutable, s, "'{}' is mutable", n.var.symbol.name());
+          check(known.parallel_depth == parallel_depth_, s, "'{}' is shared by threads", n.var.symbol.name());
+          same(value(n.value), n.var.type, n.value);
+        },
+        [&](const Store& n) {
+          written_array(n.array, s);
+          index(n.index);
+          Type type = value(n.value);
+          check(type.scalar == n.array.type.scalar, s, "an element is stored as {}, not {}",
+                name_of(n.array.type.element()), name_of(type));
+          check(n.mode == StoreMode::Set || type.scalar != ScalarType::Bool, s, "numbers are added, not bools");
+          check(n.mode != StoreMode::AtomicAdd || (type.lanes == 1 && (parallel_depth_ || gpu_thread_)), s,
+                "AtomicAdd stands inside Parallel or GPU threads");
+        },
+        [&](const Prefetch& n) {
+          array(n.array, s);
+          index(n.index);
+        },
+        [&](const For& n) { loop(n, s); },
+        [&](const While& n) {
+          condition(n.cond);
+          loops_++;
+          in_scope([&] { stmt(n.body); });
+          loops_--;
+        },
+        [&](const If& n) {
+          condition(n.cond);
+          in_scope([&] { stmt(n.then); });
+          if (n.otherwise) in_scope([&] { stmt(*n.otherwise); });
+        },
+        [&](const Block& n) {
+          in_scope([&] {
+            for (const Stmt& inner : n.stmts) stmt(inner);
+          });
+        },
+        [](const Comment&) {},
+        [&](const Allocate& n) {
+          check(n.array.type.form == Type::Form::Array, s, "'{}' is an array", n.array.symbol.name());
+          index(n.count);
+          check(n.space == Space::Private || constant_integer(n.count), s, "shared arrays have a constant size");
+          declare(n.array, Mutability::Const, s);
+        },
+        [&](const Sort& n) {
+          written_array(n.array, s);
+          check(n.array.type.scalar == ScalarType::Int32 || n.array.type.scalar == ScalarType::Int64, s,
+                "integers are sorted");
+          same(index(n.lo), index(n.hi), n.lo);
+        },
+        [&](const Break&) { check(loops_ > 0 && !vector_, s, "Break stands in a loop that is no vector"); },
+        [&](const Parallel& n) {
+          check(parallel_depth_ == 0 && !vector_ && !gpu_thread_, s, "Parallel does not nest");
+          Type type = index(n.count);
+          check(n.thread.type == type, s, "a thread's number has the type of their count");
+          int outer_loops = std::exchange(loops_, 0);
+          parallel_depth_++;
+          in_scope([&] {
+            declare(n.thread, Mutability::Const, s);
+            stmt(n.body);
+          });
+          parallel_depth_--;
+          loops_ = outer_loops;
+        },
+        [&](const Resize& n) {
+          written_array(n.array, s);
+          index(n.count);
+          check(results_.contains(n.array.symbol), s, "'{}' is a result that can grow", n.array.symbol.name());
+          check(parallel_depth_ == 0 && !vector_, s, "Resize stands outside of Parallel and vector loops");
+        },
+        [&](const Barrier&) { check(gpu_thread_, s, "a barrier stands inside of GPU threads"); });
+  }
+
+  void loop(const For& n, const Stmt& s) {
+    Type type = index(n.lo);
+    check(index(n.hi) == type && index(n.step) == type && n.var.type == type, s,
+          "a loop's bounds have its variable's type");
+    auto step = constant_integer(n.step);
+    check(!step || *step > 0, s, "a loop's step is positive");
+    check(n.unroll >= 0, s, "a loop is unrolled by a number");
+    check(!vector_ || n.kind == LoopKind::Serial || n.kind == LoopKind::Vector, s,
+          "no GPU loop inside of a vector loop");
+    check(n.kind != LoopKind::GPUThread || !gpu_thread_, s, "GPU threads do not nest");
+    bool vector = vector_, thread = gpu_thread_;
+    vector_ |= n.kind == LoopKind::Vector;
+    gpu_thread_ |= n.kind == LoopKind::GPUThread;
+    loops_++;
+    in_scope([&] {
+      declare(n.var, Mutability::Const, s);
+      stmt(n.body);
+    });
+    loops_--;
+    vector_ = vector, gpu_thread_ = thread;
+  }
+
+  std::map<Symbol, Known> known_;
+  std::vector<Symbol> scope_;
+  std::set<Symbol> results_;
+  int parallel_depth_ = 0, loops_ = 0;
+  bool vector_ = false, gpu_thread_ = false;
+};
+
+}  // namespace
+
+Result<> verify(const Function& f) {
+  try {
+    Verifier().function(f);
+    return {};
+  } catch (const Refused& r) {
+    return Diagnostic{fmt::format("illegal kernel '{}': it should hold that {}", f.name, r.message),
+                      {{r.text, 0, r.text.size()}},
+                      {}};
+  }
+}
+
+}  // namespace spdistal::ir

@@ -1,0 +1,139 @@
+// accumulate: a loop that adds to one and the same element of an array adds to a variable instead; one that adds to the
+// same short row, to a small local array (which `vectorize` then keeps in registers).
+//
+//   requires  nothing
+//   ensures   the same sums in the same order; the element is loaded and stored once per loop
+//
+//   for p in lo .. hi                      if lo < hi
+//     a[i] += B[p] * c[B_crd[p]]     →       var sum: double = a[i]
+//                                            for p in lo .. hi
+//                                              sum = sum + B[p] * c[B_crd[p]]
+//                                            a[i] = sum
+//
+//   for p in lo .. hi                                if lo < hi
+//     for k in 0 .. 32 vector                          allocate sums: double[32]
+//       A[i * 32 + k] += B[p] * C[…]          →        for k in 0 .. 32 vector
+//                                                        sums[k] = A[i * 32 + k]
+//                                                      for p in lo .. hi
+//                                                        for k in 0 .. 32 vector
+//                                                          sums[k] += B[p] * C[…]
+//                                                      for k in 0 .. 32 vector
+//                                                        A[i * 32 + k] = sums[k]
+//
+// The guard is left out where the loop surely runs. It is needed: an element that no turn touches may be another
+// thread's, or not exist.
+#include "ir/analysis.hpp"
+#include "ir/build.hpp"
+#include "ir/substitute.hpp"
+#include "passes/pass.hpp"
+
+namespace spdistal::passes {
+
+using namespace ir;
+
+namespace {
+
+constexpr int64_t longest_row = 64;
+
+/// The one addition that can be taken out of a loop.
+struct Addition {
+  Store store;
+  std::optional<For> row;  // the loop of constant length around it, in whose variable the index is linear
+};
+
+/// index == base + k with base free of k.
+std::optional<Expr> base_of(const Expr& index, const Var& k) {
+  auto is_k = [&](const Expr& e) {
+    auto* cast = e.as<Cast>();
+    return e == Expr(k) || (cast && cast->value == Expr(k));
+  };
+  if (is_k(index)) return zero(type_of(index));
+  auto* sum = index.as<Binary>();
+  if (!sum || sum->op != BinaryOp::Add) return {};
+  Changes own{{k.symbol}, {}};
+  if (is_k(sum->b) && !own.touches(sum->a)) return sum->a;
+  if (is_k(sum->a) && !own.touches(sum->b)) return sum->b;
+  return {};
+}
+
+/// The stores that run in every turn of a loop, with the row loop they stand in, if any.
+void always_stored(const Stmt& s, const For* row, std::vector<Addition>& out) {
+  if (auto* n = s.as<Store>(); n && n->mode == StoreMode::Add)
+    out.push_back({*n, row ? std::optional(*row) : std::nullopt});
+  if (auto* n = s.as<Block>())
+    for (const Stmt& inner : n->stmts) always_stored(inner, row, out);
+  if (auto* n = s.as<For>(); n && !row && trip_count(*n).value_or(0) > 0 && *trip_count(*n) <= longest_row)
+    if (constant_integer(n->lo) == 0 && constant_integer(n->step) == 1 &&
+        (n->kind == LoopKind::Serial || n->kind == LoopKind::Vector))
+      always_stored(n->body, n, out);
+}
+
+std::optional<Addition> find(const For& loop) {
+  bool breaks = false;
+  each<Break>(loop.body, [&](const Break&) { breaks = true; });
+  if (breaks || (loop.kind != LoopKind::Serial && loop.kind != LoopKind::Vector)) return {};
+  Changes changed = changes(loop.body);
+  changed.variables.insert(loop.var.symbol);
+  std::map<Symbol, int> used = uses(loop.body);
+  std::vector<Addition> found;
+  always_stored(loop.body, nullptr, found);
+  for (const Addition& a : found) {
+    if (used[a.store.array.symbol] != 1) continue;
+    if (!changed.touches(a.store.index)) return Addition{a.store, {}};
+    if (!a.row) continue;
+    auto base = base_of(a.store.index, a.row->var);
+    if (base && !changed.touches(*base)) return a;
+  }
+  return {};
+}
+
+Stmt replace_store(const Stmt& body, const Var& array, const std::function<Stmt(const Store&)>& by) {
+  return rewrite(body, [&](const Store& n) -> Stmt { return n.array.symbol == array.symbol ? by(n) : Stmt(n); });
+}
+
+Stmt one_element(const For& loop, const Store& add) {
+  Var sum = var("sum", add.array.type.element());
+  Stmt body = replace_store(loop.body, add.array, [&](const Store& n) -> Stmt {
+    return Assign{sum, binary(BinaryOp::Add, sum, n.value)};
+  });
+  return Block{{Declare{sum, load(add.array, add.index), Mutability::Mutable},
+                For{loop.var, loop.lo, loop.hi, loop.step, body, loop.kind, loop.unroll},
+                store(add.array, add.index, sum)}};
+}
+
+Stmt one_row(const For& loop, const Store& add, const For& row) {
+  Var sums = var("sums", array_of(add.array.type.scalar));
+  const Var& k = row.var;
+  Stmt body = replace_store(loop.body, add.array, [&](const Store& n) -> Stmt {
+    return Store{StoreMode::Add, sums, k, n.value};
+  });
+  auto copy = [&](const std::function<Stmt(const Var&, const Expr&)>& what) -> Stmt {
+    Var own = var(k.symbol.name(), k.type);
+    return For{own, row.lo, row.hi, row.step, what(own, substitute(add.index, {{k.symbol, own}})), row.kind, 1};
+  };
+  return Block{{Allocate{sums, row.hi, Fill::Uninitialised},
+                copy([&](const Var& own, const Expr& index) { return store(sums, own, load(add.array, index)); }),
+                For{loop.var, loop.lo, loop.hi, loop.step, body, loop.kind, loop.unroll},
+                copy([&](const Var& own, const Expr& index) { return store(add.array, index, load(sums, own)); })}};
+}
+
+}  // namespace
+
+Function accumulate(const Function& f, const Target&) {
+  // Local arrays of constant size are what this makes; they are left alone.
+  std::set<Symbol> local;
+  each<Allocate>(f.body, [&](const Allocate& n) {
+    if (constant_integer(n.count)) local.insert(n.array.symbol);
+  });
+  Stmt body = rewrite(f.body, [&](const For& n) -> Stmt {
+    auto add = find(n);
+    if (!add || local.contains(add->store.array.symbol)) return n;
+    if (!add->row && n.kind == LoopKind::Serial && trip_count(n).value_or(2) <= 1) return n;
+    Stmt changed = add->row ? one_row(n, add->store, *add->row) : one_element(n, add->store);
+    if (trip_count(n).value_or(0) > 0) return changed;
+    return If{binary(BinaryOp::Lt, n.lo, n.hi), changed, {}};
+  });
+  return {f.name, f.params, body};
+}
+
+}  // namespace spdistal::passes

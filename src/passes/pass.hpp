@@ -1,0 +1,21 @@
+// What a pass is: a pure function from a legal kernel to a legal kernel of the same meaning.
+#pragma once
+#include "ir/nodes.hpp"
+
+namespace spdistal::passes {
+
+/// What is known of the machine that will run the kernel.
+struct Target {
+  int vector_bytes = 64;
+};
+
+/// Each in its own file, named after it; pipeline.hpp has the table.
+ir::Function simplify(const ir::Function& f, const Target& target);
+ir::Function accumulate(const ir::Function& f, const Target& target);
+ir::Function hoist(const ir::Function& f, const Target& target);
+ir::Function unroll(const ir::Function& f, const Target& target);
+ir::Function vectorize(const ir::Function& f, const Target& target);
+ir::Function propagate(const ir::Function& f, const Target& target);
+ir::Function remove_unused(const ir::Function& f, const Target& target);
+
+}  // namespace spdistal::passes

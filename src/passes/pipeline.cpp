@@ -1,0 +1,47 @@
+#include "passes/pipeline.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "base/require.hpp"
+#include "ir/print.hpp"
+#include "ir/verify.hpp"
+
+namespace spdistal::passes {
+
+std::span<const Pass> pipeline() {
+  static constexpr Pass table[] = {
+      {"simplify", simplify},   {"accumulate", accumulate},     {"hoist", hoist},
+      {"unroll", unroll},       {"vectorize", vectorize},       {"simplify again", simplify},
+      {"propagate", propagate}, {"simplify at last", simplify}, {"remove unused", remove_unused},
+  };
+  return table;
+}
+
+ir::Function optimize(const ir::Function& f, const PipelineOptions& options) {
+  bool known = options.stop_after.empty();
+  for (const Pass& pass : pipeline()) known |= pass.name == options.stop_after;
+  require(known, "the pass to stop after exists");
+  ir::Function now = f;
+  for (const Pass& pass : pipeline()) {
+    auto start = std::chrono::steady_clock::now();
+    ir::Function next = pass.run(now, options.target);
+    std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    if (options.check == Check::AfterEach) {
+      auto legal = ir::verify(next);
+      if (!legal)
+        throw InternalError(fmt::format("internal error: pass '{}' made an illegal kernel.\n{}\n{}", pass.name,
+                                        legal.refusal().str(), ir::print(next)));
+    }
+    if (options.listen) {
+      bool changed = !(next.body == now.body) || next.params.size() != now.params.size();
+      options.listen({pass.name, took.count(), now, next, changed});
+    }
+    now = std::move(next);
+    if (pass.name == options.stop_after) break;
+  }
+  return now;
+}
+
+}  // namespace spdistal::passes

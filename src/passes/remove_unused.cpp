@@ -1,0 +1,82 @@
+// remove_unused: what nobody looks at goes: constants, variables, allocations, parameters, empty loops and branches.
+//
+//   requires  nothing
+//   ensures   every declared variable is read, every allocation is read, every parameter is used
+//
+//   const x: int32 = p[i]
+//   var y: int32 = 0
+//   y = 3                   →    (nothing)
+//   for k in 0 .. n
+#include "ir/analysis.hpp"
+#include "ir/build.hpp"
+#include "passes/pass.hpp"
+
+namespace spdistal::passes {
+
+using namespace ir;
+
+namespace {
+
+bool is_empty(const Stmt& s) {
+  auto* block = s.as<Block>();
+  return block && std::all_of(block->stmts.begin(), block->stmts.end(), [](const Stmt& t) { return t.is<Comment>(); });
+}
+
+/// Symbols whose value matters: read anywhere but in their own updates.
+std::set<Symbol> wanted(const Function& f) {
+  std::set<Symbol> arrays, out;
+  for (const Param& p : f.params) arrays.insert(p.var.symbol);
+  std::map<Symbol, int> total = uses(f.body), own;
+  // x = x + 1 reads x, but for itself alone.
+  each<Assign>(f.body, [&](const Assign& n) {
+    each<Var>(n.value, [&](const Var& v) { own[v.symbol] += v.symbol == n.var.symbol; });
+  });
+  each<Store>(f.body, [&](const Store& n) { own[n.array.symbol]++; });
+  each<Sort>(f.body, [&](const Sort& n) { own[n.array.symbol]++; });
+  each<Prefetch>(f.body, [&](const Prefetch& n) { own[n.array.symbol]++; });
+  for (const auto& [symbol, n] : total)
+    if (n > own[symbol] || arrays.contains(symbol)) out.insert(symbol);
+  return out;
+}
+
+Stmt once(const Function& f) {
+  std::set<Symbol> keep = wanted(f);
+  auto kept = [&](const Var& v) { return keep.contains(v.symbol); };
+  Stmt nothing = Block{};
+  return rewrite(
+      f.body, [&](const Declare& n) -> Stmt { return kept(n.var) ? Stmt(n) : nothing; },
+      [&](const Assign& n) -> Stmt { return kept(n.var) ? Stmt(n) : nothing; },
+      [&](const Allocate& n) -> Stmt { return kept(n.array) ? Stmt(n) : nothing; },
+      [&](const Store& n) -> Stmt { return kept(n.array) ? Stmt(n) : nothing; },
+      [&](const Sort& n) -> Stmt { return kept(n.array) ? Stmt(n) : nothing; },
+      [&](const Prefetch& n) -> Stmt { return kept(n.array) ? Stmt(n) : nothing; },
+      [&](const Block& n) -> Stmt {
+        std::vector<Stmt> out;
+        for (const Stmt& s : n.stmts)
+          if (auto* inner = s.as<Block>(); !inner || !inner->stmts.empty()) out.push_back(s);
+        return out.size() == n.stmts.size() ? Stmt(n) : Stmt(Block{std::move(out)});
+      },
+      [&](const For& n) -> Stmt { return is_empty(n.body) ? nothing : Stmt(n); },
+      [&](const Parallel& n) -> Stmt { return is_empty(n.body) ? nothing : Stmt(n); },
+      [&](const If& n) -> Stmt {
+        if (!n.otherwise) return is_empty(n.then) ? nothing : Stmt(n);
+        if (is_empty(*n.otherwise)) return is_empty(n.then) ? nothing : Stmt(If{n.cond, n.then, {}});
+        return n;
+      });
+}
+
+}  // namespace
+
+Function remove_unused(const Function& f, const Target&) {
+  Function out = f;
+  for (;;) {
+    Stmt next = once(out);
+    if (next == out.body) break;
+    out.body = next;
+  }
+  std::map<Symbol, int> used = uses(out.body);
+  std::erase_if(out.params, [&](const Param& p) { return !used.contains(p.var.symbol); });
+  return out;
+}
+
+}  // namespace spdistal::passes

@@ -1,0 +1,143 @@
+// Well-known kernels, built by hand, against plain loops: interpreted and compiled.
+#include "unit/ir/kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "codegen/cpp.hpp"
+#include "codegen/jit.hpp"
+#include "ir/print.hpp"
+#include "ir/verify.hpp"
+
+namespace spdistal::testing {
+namespace {
+
+codegen::Jit& jit() {
+  static codegen::Jit jit{{}};
+  return jit;
+}
+
+void expect_legal(const Function& f) {
+  auto legal = verify(f);
+  EXPECT_TRUE(legal) << (legal ? "" : legal.refusal().str()) << print(f);
+}
+
+TEST(Kernels, SpmvIsRightForAnyNumberOfThreads) {
+  Function f = spmv();
+  expect_legal(f);
+  for (int64_t threads : {1, 2, 3, 7})
+    for (int64_t rows : {0, 1, 5, 100}) {
+      Csr B = random_csr(rows, 50, 6, 1);
+      std::vector<double> c = random_dense(50, 2), expected(static_cast<size_t>(rows));
+      for (size_t i = 0; i < expected.size(); i++)
+        for (int p = B.pos[i]; p < B.pos[i + 1]; p++) expected[i] += B.vals[size_t(p)] * c[size_t(B.crd[size_t(p)])];
+      for (bool compiled : {false, true}) {
+        std::vector<double> a(static_cast<size_t>(rows), -1);
+        CallData call(threads);
+        call.tensor({dense(rows)}, CallData::view(a));
+        add_csr(call, B);
+        call.tensor({dense(50)}, CallData::view(c));
+        if (compiled)
+          jit().load(f)(call.get());
+        else
+          interpret(f, call.get());
+        EXPECT_EQ(a, expected) << threads << " threads, " << rows << " rows, "
+                               << (compiled ? "compiled" : "interpreted");
+      }
+    }
+}
+
+/// Runs a kernel both ways, each on a call of its own.
+void both_ways(const Function& f, int64_t threads,
+               const std::function<void(CallData&, const std::function<void()>&)>& test) {
+  for (bool compiled : {false, true}) {
+    SCOPED_TRACE(::testing::Message() << f.name << " with " << threads << " threads, "
+                                      << (compiled ? "compiled" : "interpreted"));
+    CallData call(threads);
+    test(call, [&] { compiled ? jit().load(f)(call.get()) : interpret(f, call.get()); });
+  }
+}
+
+std::map<std::pair<int64_t, int32_t>, double> entries(const Csr& m) {
+  std::map<std::pair<int64_t, int32_t>, double> out;
+  for (int64_t i = 0; i < m.rows; i++)
+    for (size_t p = size_t(m.pos[size_t(i)]); p < size_t(m.pos[size_t(i) + 1]); p++) out[{i, m.crd[p]}] += m.vals[p];
+  return out;
+}
+
+/// The matrix that a kernel assembled, checked to be sorted and unique.
+Csr result(CallData& call, size_t t, int64_t rows, int64_t cols) {
+  spd_tensor& tensor = call.tensor(t);
+  Csr out{rows, cols, CallData::contents<int32_t>(tensor.levels[1].pos),
+          CallData::contents<int32_t>(tensor.levels[1].crd), CallData::contents<double>(tensor.vals)};
+  EXPECT_EQ(size_t(out.pos.back()), out.crd.size());
+  for (size_t i = 0; i < size_t(rows); i++)
+    for (int p = out.pos[i] + 1; p < out.pos[i + 1]; p++) EXPECT_LT(out.crd[size_t(p) - 1], out.crd[size_t(p)]);
+  return out;
+}
+
+size_t add_result(CallData& call, std::vector<int32_t>& pos, int64_t rows, int64_t cols) {
+  CallData::Level second{cols};
+  second.pos = CallData::view(pos), second.crd = call.growing();
+  return call.tensor({dense(rows), second}, call.growing());
+}
+
+TEST(Kernels, SpmmWith32ColumnsIsRight) {
+  Function f = spmm32();
+  expect_legal(f);
+  Csr B = random_csr(40, 30, 5, 3);
+  std::vector<double> C = random_dense(30 * 32, 4), expected(40 * 32);
+  for (const auto& [at, v] : entries(B))
+    for (size_t k = 0; k < 32; k++) expected[size_t(at.first) * 32 + k] += v * C[size_t(at.second) * 32 + k];
+  for (int64_t threads : {1, 3})
+    both_ways(f, threads, [&](CallData& call, const auto& run) {
+      std::vector<double> A(40 * 32, -1);
+      call.tensor({dense(40), dense(32)}, CallData::view(A));
+      add_csr(call, B);
+      call.tensor({dense(30), dense(32)}, CallData::view(C));
+      run();
+      EXPECT_EQ(A, expected);
+    });
+}
+
+TEST(Kernels, SpAdd3AssemblesTheUnionInTwoPhases) {
+  Function f = spadd3();
+  expect_legal(f);
+  Csr B = random_csr(40, 30, 5, 5), C = random_csr(40, 30, 4, 6), D = random_csr(40, 30, 1, 7);
+  auto expected = entries(B);
+  for (const Csr& m : {C, D})
+    for (const auto& [at, v] : entries(m)) expected[at] += v;
+  for (int64_t threads : {1, 3})
+    both_ways(f, threads, [&](CallData& call, const auto& run) {
+      std::vector<int32_t> pos(41, -1);
+      add_result(call, pos, 40, 30);
+      for (Csr* m : {&B, &C, &D}) add_csr(call, *m);
+      for (int again = 0; again < 2; again++) {
+        run();
+        EXPECT_EQ(entries(result(call, 0, 40, 30)), expected);
+      }
+    });
+}
+
+TEST(Kernels, SpgemmGathersRowsInAWorkspaceAndSortsThem) {
+  Function f = spgemm();
+  expect_legal(f);
+  Csr B = random_csr(40, 30, 4, 8), C = random_csr(30, 200, 40, 9);
+  std::map<std::pair<int64_t, int32_t>, double> expected;
+  for (const auto& [b, x] : entries(B))
+    for (const auto& [c, y] : entries(C))
+      if (b.second == c.first) expected[{b.first, c.second}] += x * y;
+  for (int64_t threads : {1, 3})
+    both_ways(f, threads, [&](CallData& call, const auto& run) {
+      std::vector<int32_t> pos(41, -1);
+      add_result(call, pos, 40, 200);
+      add_csr(call, B);
+      add_csr(call, C);
+      run();
+      EXPECT_EQ(entries(result(call, 0, 40, 200)), expected);
+    });
+}
+
+}  // namespace
+}  // namespace spdistal::testing
