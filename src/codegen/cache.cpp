@@ -50,10 +50,8 @@ std::string objection(const std::string& folder) {
 Cache::Cache(std::string folder, const std::function<void(const std::string&)>& note) {
   if (folder.empty()) return;
   std::string why = objection(folder);
-  if (why.empty())
-    folder_ = std::move(folder);
-  else if (note)
-    note(fmt::format("compiled kernels are not kept in {}: {}", folder, why));
+  if (why.empty()) folder_ = std::move(folder);
+  else if (note) note(fmt::format("compiled kernels are not kept in {}: {}", folder, why));
 }
 
 std::optional<std::string> Cache::find(const std::string& key) const {

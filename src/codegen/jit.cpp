@@ -52,10 +52,8 @@ Kernel Jit::load(const ir::Function& f) {
   {
     std::lock_guard lock(mutex_);
     auto [it, fresh] = loaded_.try_emplace(key);
-    if (fresh)
-      it->second = promise.get_future().share();
-    else
-      waiting = it->second;
+    if (fresh) it->second = promise.get_future().share();
+    else waiting = it->second;
   }
   if (waiting.valid()) return waiting.get();
   try {

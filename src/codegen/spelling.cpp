@@ -51,12 +51,9 @@ std::string math_name(const Spelling& spelling, Math f, ScalarType type) {
 std::string type_text(const Spelling& spelling, const ir::Type& type) {
   std::string_view scalar = spelling.types[size_t(type.scalar)];
   switch (type.form) {
-    case ir::Type::Form::Array:
-      return fmt::format("{}*", scalar);
-    case ir::Type::Form::ConstArray:
-      return fmt::format("const {}*", scalar);
-    default:
-      break;
+    case ir::Type::Form::Array: return fmt::format("{}*", scalar);
+    case ir::Type::Form::ConstArray: return fmt::format("const {}*", scalar);
+    default: break;
   }
   if (type.lanes == 1) return std::string(scalar);
   if (scalar.ends_with("_t")) scalar.remove_suffix(2);

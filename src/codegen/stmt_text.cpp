@@ -27,10 +27,8 @@ void StmtText::function_body(const Function& f) {
 void StmtText::param(const Param& p) {
   std::string name = names_.declare(p.var), type = expr_.type(p.var.type), from = source_text(p.source);
   sources_.emplace(p.var.symbol, p.source);
-  if (p.var.type.is_array())
-    line("{} {} {} = ({}){}.data;", type, spelling_.restrict_word, name, type, from);
-  else
-    line("const {} {} = {};", type, name, from);
+  if (p.var.type.is_array()) line("{} {} {} = ({}){}.data;", type, spelling_.restrict_word, name, type, from);
+  else line("const {} {} = {};", type, name, from);
 }
 
 void StmtText::stmt(const Stmt& s) {
@@ -52,10 +50,8 @@ void StmtText::stmt(const Stmt& s) {
       [&](const If& n) { conditional(n, ""); },
       [&](const Block& n) {
         for (const Stmt& inner : n.stmts) {
-          if (inner.is<Block>())
-            compound("", inner);
-          else
-            stmt(inner);
+          if (inner.is<Block>()) compound("", inner);
+          else stmt(inner);
         }
       },
       [&](const Comment& n) { line("// {}", n.text); }, [&](const Allocate& n) { allocate(n); },

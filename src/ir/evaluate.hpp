@@ -62,12 +62,9 @@ bool comparison(T a, T b) {
 
 template <class T>
 T negate(T a) {
-  if constexpr (std::is_same_v<T, bool>)
-    return a;
-  else if constexpr (is_integer_v<T>)
-    return T(std::make_unsigned_t<T>(0) - std::make_unsigned_t<T>(a));
-  else
-    return -a;
+  if constexpr (std::is_same_v<T, bool>) return a;
+  else if constexpr (is_integer_v<T>) return T(std::make_unsigned_t<T>(0) - std::make_unsigned_t<T>(a));
+  else return -a;
 }
 
 /// As static_cast; complex to real does not exist.

@@ -101,8 +101,7 @@ Expr fold_integers(const Binary& n, const Scalar* a, const Scalar* b) {
     case BinaryOp::Ne:
       if (n.a == n.b) return literal(Scalar::of(false));
       break;
-    default:
-      break;
+    default: break;
   }
   return n;
 }
@@ -133,28 +132,20 @@ Expr fold(const Unary& n) {
   if (const Scalar* a = constant(n.a))
     return std::visit(
         [&](auto x) {
-          if constexpr (std::is_same_v<decltype(x), bool>)
-            return literal(Scalar::of(!x));
-          else
-            return literal(Scalar::of(negate(x)));
+          if constexpr (std::is_same_v<decltype(x), bool>) return literal(Scalar::of(!x));
+          else return literal(Scalar::of(negate(x)));
         },
         a->value());
   if (auto* c = n.a.as<Binary>(); n.op == UnaryOp::Not && c && is_comparison(c->op)) {
     // Floats with NaN have Eq and Ne alone as opposites.
     bool ordered = is_integral(type_of(c->a).scalar);
     switch (c->op) {
-      case BinaryOp::Eq:
-        return Binary{BinaryOp::Ne, c->a, c->b};
-      case BinaryOp::Ne:
-        return Binary{BinaryOp::Eq, c->a, c->b};
-      case BinaryOp::Lt:
-        return ordered ? Expr(Binary{BinaryOp::Ge, c->a, c->b}) : Expr(n);
-      case BinaryOp::Le:
-        return ordered ? Expr(Binary{BinaryOp::Gt, c->a, c->b}) : Expr(n);
-      case BinaryOp::Gt:
-        return ordered ? Expr(Binary{BinaryOp::Le, c->a, c->b}) : Expr(n);
-      default:
-        return ordered ? Expr(Binary{BinaryOp::Lt, c->a, c->b}) : Expr(n);
+      case BinaryOp::Eq: return Binary{BinaryOp::Ne, c->a, c->b};
+      case BinaryOp::Ne: return Binary{BinaryOp::Eq, c->a, c->b};
+      case BinaryOp::Lt: return ordered ? Expr(Binary{BinaryOp::Ge, c->a, c->b}) : Expr(n);
+      case BinaryOp::Le: return ordered ? Expr(Binary{BinaryOp::Gt, c->a, c->b}) : Expr(n);
+      case BinaryOp::Gt: return ordered ? Expr(Binary{BinaryOp::Le, c->a, c->b}) : Expr(n);
+      default: return ordered ? Expr(Binary{BinaryOp::Lt, c->a, c->b}) : Expr(n);
     }
   }
   return n;

@@ -112,10 +112,8 @@ class Compiler {
         const Frame::Array& array = f.arrays[a];
         if (uint64_t(at) >= uint64_t(array.count)) out_of_bounds(name, at, array.count);
         T& element = static_cast<T*>(array.data)[at];
-        if constexpr (std::is_same_v<T, bool>)
-          element = v;
-        else
-          element = add ? arithmetic<BinaryOp::Add>(element, v) : v;
+        if constexpr (std::is_same_v<T, bool>) element = v;
+        else element = add ? arithmetic<BinaryOp::Add>(element, v) : v;
       };
       if (lanes.size() == 1)
         return [put, index = slots.integer(n.index), value = std::move(lanes[0])](Frame& f) {
@@ -179,10 +177,8 @@ class Compiler {
       int64_t first = lo(f), last = hi(f);
       if (first >= last) return Flow::Next;
       if (first < 0 || last > array.count) out_of_bounds(name, first < 0 ? first : last - 1, array.count);
-      if (wide)
-        std::sort(static_cast<int64_t*>(array.data) + first, static_cast<int64_t*>(array.data) + last);
-      else
-        std::sort(static_cast<int32_t*>(array.data) + first, static_cast<int32_t*>(array.data) + last);
+      if (wide) std::sort(static_cast<int64_t*>(array.data) + first, static_cast<int64_t*>(array.data) + last);
+      else std::sort(static_cast<int32_t*>(array.data) + first, static_cast<int32_t*>(array.data) + last);
       return Flow::Next;
     };
   }
@@ -198,20 +194,13 @@ std::variant<spd_array*, int64_t> find(const Source& at, spd_call& call) {
   if (at.field == Field::Vals) return &tensor.vals;
   spd_level& level = tensor.levels[at.level];
   switch (at.field) {
-    case Field::Extent:
-      return level.extent;
-    case Field::Lo:
-      return level.lo;
-    case Field::Stride:
-      return level.stride;
-    case Field::Begin:
-      return level.begin;
-    case Field::End:
-      return level.end;
-    case Field::Pos:
-      return &level.pos;
-    default:
-      return &level.crd;
+    case Field::Extent: return level.extent;
+    case Field::Lo: return level.lo;
+    case Field::Stride: return level.stride;
+    case Field::Begin: return level.begin;
+    case Field::End: return level.end;
+    case Field::Pos: return &level.pos;
+    default: return &level.crd;
   }
 }
 

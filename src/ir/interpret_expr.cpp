@@ -50,10 +50,8 @@ Eval<T> Slots::eval(const Expr& e, int lane) const {
       e, [&](const Var& n) -> Eval<T> { return [s = value(n) + size_t(lane)](Frame& f) { return f.value<T>(s); }; },
       [&](const Literal& n) -> Eval<T> { return [v = n.value.as<T>()](Frame&) { return v; }; },
       [&](const Unary& n) -> Eval<T> {
-        if constexpr (std::is_same_v<T, bool>)
-          return [a = eval<T>(n.a, lane)](Frame& f) { return !a(f); };
-        else
-          return [a = eval<T>(n.a, lane)](Frame& f) { return negate(a(f)); };
+        if constexpr (std::is_same_v<T, bool>) return [a = eval<T>(n.a, lane)](Frame& f) { return !a(f); };
+        else return [a = eval<T>(n.a, lane)](Frame& f) { return negate(a(f)); };
       },
       [&](const Binary& n) -> Eval<T> { return binary<T>(n, lane); },
       [&](const Select& n) -> Eval<T> {
@@ -151,10 +149,8 @@ Eval<T> Slots::search(const Search& n) const {
             while (first < last) {
               T middle = first + (last - first) / 2;
               E x = static_cast<const E*>(from.data)[middle];
-              if (x < v || (bound == Bound::Upper && x == v))
-                first = middle + 1;
-              else
-                last = middle;
+              if (x < v || (bound == Bound::Upper && x == v)) first = middle + 1;
+              else last = middle;
             }
             return first;
           };

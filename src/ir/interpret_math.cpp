@@ -8,31 +8,18 @@ namespace {
 template <class T>
 T real_only(Math f, T a, T b) {
   switch (f) {
-    case Math::Cbrt:
-      return std::cbrt(a);
-    case Math::Expm1:
-      return std::expm1(a);
-    case Math::Log1p:
-      return std::log1p(a);
-    case Math::Log2:
-      return std::log2(a);
-    case Math::Log10:
-      return std::log10(a);
-    case Math::Atan2:
-      return std::atan2(a, b);
-    case Math::Erf:
-      return std::erf(a);
-    case Math::Floor:
-      return std::floor(a);
-    case Math::Ceil:
-      return std::ceil(a);
-    case Math::Round:
-      return std::round(a);
-    case Math::Abs:
-      return std::abs(a);
-    default:
-      require(false, "a function exists for the type it is called with");
-      return a;
+    case Math::Cbrt: return std::cbrt(a);
+    case Math::Expm1: return std::expm1(a);
+    case Math::Log1p: return std::log1p(a);
+    case Math::Log2: return std::log2(a);
+    case Math::Log10: return std::log10(a);
+    case Math::Atan2: return std::atan2(a, b);
+    case Math::Erf: return std::erf(a);
+    case Math::Floor: return std::floor(a);
+    case Math::Ceil: return std::ceil(a);
+    case Math::Round: return std::round(a);
+    case Math::Abs: return std::abs(a);
+    default: require(false, "a function exists for the type it is called with"); return a;
   }
 }
 
@@ -45,32 +32,19 @@ T evaluate_math(Math f, T a, T b) {
     return a < T(1) ? negate(a) : a;
   } else {
     switch (f) {
-      case Math::Sqrt:
-        return std::sqrt(a);
-      case Math::Exp:
-        return std::exp(a);
-      case Math::Log:
-        return std::log(a);
-      case Math::Pow:
-        return std::pow(a, b);
-      case Math::Sin:
-        return std::sin(a);
-      case Math::Cos:
-        return std::cos(a);
-      case Math::Tan:
-        return std::tan(a);
-      case Math::Asin:
-        return std::asin(a);
-      case Math::Acos:
-        return std::acos(a);
-      case Math::Atan:
-        return std::atan(a);
-      case Math::Sinh:
-        return std::sinh(a);
-      case Math::Cosh:
-        return std::cosh(a);
-      case Math::Tanh:
-        return std::tanh(a);
+      case Math::Sqrt: return std::sqrt(a);
+      case Math::Exp: return std::exp(a);
+      case Math::Log: return std::log(a);
+      case Math::Pow: return std::pow(a, b);
+      case Math::Sin: return std::sin(a);
+      case Math::Cos: return std::cos(a);
+      case Math::Tan: return std::tan(a);
+      case Math::Asin: return std::asin(a);
+      case Math::Acos: return std::acos(a);
+      case Math::Atan: return std::atan(a);
+      case Math::Sinh: return std::sinh(a);
+      case Math::Cosh: return std::cosh(a);
+      case Math::Tanh: return std::tanh(a);
       default:
         if constexpr (is_complex_v<T>) {
           require(f == Math::Conj, "a function exists for the type it is called with");

@@ -35,10 +35,8 @@ std::string scalar_text(const Scalar& s) {
   return std::visit(
       [](auto v) -> std::string {
         using T = decltype(v);
-        if constexpr (std::is_same_v<T, bool>)
-          return v ? "true" : "false";
-        else if constexpr (std::is_integral_v<T>)
-          return fmt::format("{}", v);
+        if constexpr (std::is_same_v<T, bool>) return v ? "true" : "false";
+        else if constexpr (std::is_integral_v<T>) return fmt::format("{}", v);
         else if constexpr (std::is_floating_point_v<T>) {
           // Told from integers by the point, and floats from doubles by the f.
           std::string text = fmt::format("{}", v);

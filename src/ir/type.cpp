@@ -20,10 +20,8 @@ Scalar Scalar::number(ScalarType type, double value) {
 Scalar Scalar::integer(ScalarType type, int64_t value) {
   return with_type(type, [&](auto zero) {
     using T = decltype(zero);
-    if constexpr (std::is_arithmetic_v<T>)
-      return Scalar::of(static_cast<T>(value));
-    else
-      return Scalar::of(T(static_cast<typename T::value_type>(value)));
+    if constexpr (std::is_arithmetic_v<T>) return Scalar::of(static_cast<T>(value));
+    else return Scalar::of(T(static_cast<typename T::value_type>(value)));
   });
 }
 
@@ -31,10 +29,8 @@ int64_t Scalar::integer() const {
   require(is_integral(type()), "a whole number is asked of a whole number");
   return std::visit(
       [](auto v) -> int64_t {
-        if constexpr (std::is_arithmetic_v<decltype(v)>)
-          return int64_t(v);
-        else
-          return 0;
+        if constexpr (std::is_arithmetic_v<decltype(v)>) return int64_t(v);
+        else return 0;
       },
       value_);
 }
@@ -42,10 +38,8 @@ int64_t Scalar::integer() const {
 bool Scalar::is(double number) const {
   return std::visit(
       [&](auto v) {
-        if constexpr (std::is_same_v<decltype(v), bool>)
-          return double(v) == number;
-        else
-          return v == decltype(v)(number);
+        if constexpr (std::is_same_v<decltype(v), bool>) return double(v) == number;
+        else return v == decltype(v)(number);
       },
       value_);
 }

@@ -43,10 +43,8 @@ class Verifier {
   void check(bool holds, const Where& where, fmt::format_string<A...> message, A&&... args) {
     if (holds) return;
     std::string text;
-    if constexpr (std::is_same_v<Where, Stmt>)
-      text = print(where);
-    else
-      text = print(Expr(where));
+    if constexpr (std::is_same_v<Where, Stmt>) text = print(where);
+    else text = print(Expr(where));
     throw Refused{fmt::format(message, std::forward<A>(args)...), std::string(trim(text))};
   }
 
@@ -159,23 +157,15 @@ class Verifier {
     bool boolean = a.scalar == ScalarType::Bool;
     switch (n.op) {
       case BinaryOp::And:
-      case BinaryOp::Or:
-        check(boolean, e, "And and Or are for bool");
-        break;
+      case BinaryOp::Or: check(boolean, e, "And and Or are for bool"); break;
       case BinaryOp::Eq:
-      case BinaryOp::Ne:
-        break;
-      case BinaryOp::Mod:
-        check(!boolean && is_integral(a.scalar), e, "Mod is for integers");
-        break;
+      case BinaryOp::Ne: break;
+      case BinaryOp::Mod: check(!boolean && is_integral(a.scalar), e, "Mod is for integers"); break;
       case BinaryOp::Add:
       case BinaryOp::Sub:
       case BinaryOp::Mul:
-      case BinaryOp::Div:
-        check(!boolean, e, "arithmetic is for numbers");
-        break;
-      default:
-        check(!boolean && !is_complex(a.scalar), e, "order is for real numbers");
+      case BinaryOp::Div: check(!boolean, e, "arithmetic is for numbers"); break;
+      default: check(!boolean && !is_complex(a.scalar), e, "order is for real numbers");
     }
   }
 

@@ -1,7 +1,7 @@
 // What legal kernel IR is: the semantics of nodes.hpp, as far as they can be checked without running it.
 #pragma once
-#include "spdistal/result.hpp"
 #include "ir/nodes.hpp"
+#include "spdistal/result.hpp"
 
 namespace spdistal::ir {
 

@@ -60,10 +60,8 @@ Stmt simplify_block(const Block& n) {
   std::vector<Stmt> out;
   for (size_t at = 0; at < n.stmts.size(); at++) {
     auto* inner = n.stmts[at].as<Block>();
-    if (!inner || needs_scope(*inner, n.stmts, at))
-      out.push_back(n.stmts[at]);
-    else
-      out.insert(out.end(), inner->stmts.begin(), inner->stmts.end());
+    if (!inner || needs_scope(*inner, n.stmts, at)) out.push_back(n.stmts[at]);
+    else out.insert(out.end(), inner->stmts.begin(), inner->stmts.end());
   }
   if (out.size() == 1 && !declares(out[0])) return out[0];
   if (out == n.stmts) return n;

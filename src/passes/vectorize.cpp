@@ -83,10 +83,8 @@ class Strips {
       renamed_.clear();
       std::vector<Stmt> one;
       stmt(loop_.body, registers, one);
-      if (renamed_.empty())
-        out.insert(out.end(), one.begin(), one.end());
-      else
-        out.push_back(Block{std::move(one)});
+      if (renamed_.empty()) out.insert(out.end(), one.begin(), one.end());
+      else out.push_back(Block{std::move(one)});
     }
     return Block{std::move(out)};
   }
@@ -194,10 +192,8 @@ std::set<Symbol> takeable(const Stmt& body, const std::map<Symbol, Allocate>& sm
       for (const Symbol& s : here) {
         const Allocate& a = small.at(s);
         if (!take.contains(s)) continue;
-        if (possible && trip_count(n) == constant_integer(a.count))
-          inside[s] += uses(n.body)[s];
-        else
-          refused.insert(s);
+        if (possible && trip_count(n) == constant_integer(a.count)) inside[s] += uses(n.body)[s];
+        else refused.insert(s);
       }
     });
     for (const Symbol& s : std::set<Symbol>(take))
@@ -238,10 +234,8 @@ Function vectorize(const Function& f, const Target& target) {
         for (const Stmt& s : n.stmts) {
           auto* a = s.as<Allocate>();
           auto it = a ? declarations.find(a->array.symbol) : declarations.end();
-          if (it == declarations.end())
-            out.push_back(s);
-          else
-            out.insert(out.end(), it->second.begin(), it->second.end());
+          if (it == declarations.end()) out.push_back(s);
+          else out.insert(out.end(), it->second.begin(), it->second.end());
         }
         return Block{std::move(out)};
       },

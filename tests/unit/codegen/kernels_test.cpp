@@ -38,10 +38,8 @@ TEST(Kernels, SpmvIsRightForAnyNumberOfThreads) {
         call.tensor({dense(rows)}, CallData::view(a));
         add_csr(call, B);
         call.tensor({dense(50)}, CallData::view(c));
-        if (compiled)
-          jit().load(f)(call.get());
-        else
-          interpret(f, call.get());
+        if (compiled) jit().load(f)(call.get());
+        else interpret(f, call.get());
         EXPECT_EQ(a, expected) << threads << " threads, " << rows << " rows, "
                                << (compiled ? "compiled" : "interpreted");
       }

@@ -82,43 +82,26 @@ class RandomProgram {
     if (chance(10)) return unary(UnaryOp::Neg, sub());
     if (is_integral(type)) {
       switch (pick(0, 8)) {
-        case 0:
-          return sub() - sub();
-        case 1:
-          return (sub() % 37) * (sub() % 41);
-        case 2:
-          return sub() / pick(1, 9);
-        case 3:
-          return sub() % pick(2, 9);
-        case 4:
-          return min(sub(), sub());
-        case 5:
-          return max(sub(), sub());
-        case 6:
-          return cast(type, expr(type == ScalarType::Int32 ? ScalarType::Int64 : ScalarType::Bool, depth - 1));
-        case 7:
-          return chance(50) ? call(Math::Abs, {sub()}) : search(type);
-        default:
-          return sub() + sub();
+        case 0: return sub() - sub();
+        case 1: return (sub() % 37) * (sub() % 41);
+        case 2: return sub() / pick(1, 9);
+        case 3: return sub() % pick(2, 9);
+        case 4: return min(sub(), sub());
+        case 5: return max(sub(), sub());
+        case 6: return cast(type, expr(type == ScalarType::Int32 ? ScalarType::Int64 : ScalarType::Bool, depth - 1));
+        case 7: return chance(50) ? call(Math::Abs, {sub()}) : search(type);
+        default: return sub() + sub();
       }
     }
     switch (pick(0, is_complex(type) ? 3 : 7)) {
-      case 0:
-        return sub() - sub();
-      case 1:
-        return sub() * sub();
-      case 2:
-        return cast(type, expr(ScalarType(pick(0, is_complex(type) ? int(type) - 2 : int(type) - 1)), depth - 1));
-      case 4:
-        return min(sub(), sub());
-      case 5:
-        return max(sub(), sub());
-      case 6:
-        return sub() / sub();
-      case 7:
-        return call(chance(50) ? Math::Floor : Math::Abs, {sub()});
-      default:
-        return sub() + sub();
+      case 0: return sub() - sub();
+      case 1: return sub() * sub();
+      case 2: return cast(type, expr(ScalarType(pick(0, is_complex(type) ? int(type) - 2 : int(type) - 1)), depth - 1));
+      case 4: return min(sub(), sub());
+      case 5: return max(sub(), sub());
+      case 6: return sub() / sub();
+      case 7: return call(chance(50) ? Math::Floor : Math::Abs, {sub()});
+      default: return sub() + sub();
     }
   }
 
@@ -131,12 +114,9 @@ class RandomProgram {
   Expr condition(int depth) {
     if (depth <= 0) return leaf(ScalarType::Bool);
     switch (pick(0, 4)) {
-      case 0:
-        return condition(depth - 1) && condition(depth - 1);
-      case 1:
-        return condition(depth - 1) || condition(depth - 1);
-      case 2:
-        return !condition(depth - 1);
+      case 0: return condition(depth - 1) && condition(depth - 1);
+      case 1: return condition(depth - 1) || condition(depth - 1);
+      case 2: return !condition(depth - 1);
       default: {
         ScalarType type = all_scalar_types[pick(1, 6)];
         BinaryOp op = is_complex(type) ? (chance(50) ? BinaryOp::Eq : BinaryOp::Ne)
@@ -166,12 +146,8 @@ class RandomProgram {
 
   void statement(int depth) {
     switch (pick(0, depth > 0 ? 15 : 5)) {
-      case 0:
-        scalars_.push_back(f_.constant(name("c"), bounded(any_type(), 3)));
-        break;
-      case 1:
-        mutables_.push_back(f_.variable(name("v"), bounded(any_type(), 3)));
-        break;
+      case 0: scalars_.push_back(f_.constant(name("c"), bounded(any_type(), 3))); break;
+      case 1: mutables_.push_back(f_.variable(name("v"), bounded(any_type(), 3))); break;
       case 2:
         if (!mutables_.empty()) {
           Var v = mutables_[size_t(pick(0, int(mutables_.size()) - 1))];
@@ -180,9 +156,7 @@ class RandomProgram {
                            : bounded(v.type.scalar, 3));
         }
         break;
-      case 3:
-        f_.prefetch(inputs_[4], index(1));
-        break;
+      case 3: f_.prefetch(inputs_[4], index(1)); break;
       case 4:
       case 5: {
         Var to = outputs_[size_t(pick(0, 6))];
@@ -192,26 +166,16 @@ class RandomProgram {
         break;
       }
       case 6:
-      case 7:
-        counted_loop(depth);
-        break;
-      case 8:
-        while_loop(depth);
-        break;
-      case 9:
-        f_.when(condition(2), [&] { scoped([&] { statements(depth - 1); }); });
-        break;
+      case 7: counted_loop(depth); break;
+      case 8: while_loop(depth); break;
+      case 9: f_.when(condition(2), [&] { scoped([&] { statements(depth - 1); }); }); break;
       case 10:
         f_.when(
             condition(2), [&] { scoped([&] { statements(depth - 1); }); },
             [&] { scoped([&] { statements(depth - 1); }); });
         break;
-      case 11:
-        vector_loop();
-        break;
-      case 12:
-        accumulation();
-        break;
+      case 11: vector_loop(); break;
+      case 12: accumulation(); break;
       case 13: {
         Var local = f_.allocate(name("local"), any_type(), array_size, Fill::Zeroed);
         locals_.push_back(local);
@@ -220,12 +184,8 @@ class RandomProgram {
           f_.sort(local, pick(0, 3), pick(0, array_size));
         break;
       }
-      case 14:
-        f_.add(f_.collect([&] { f_.comment("a scope"), scoped([&] { statements(depth - 1); }); }));
-        break;
-      default:
-        registers();
-        break;
+      case 14: f_.add(f_.collect([&] { f_.comment("a scope"), scoped([&] { statements(depth - 1); }); })); break;
+      default: registers(); break;
     }
   }
 
@@ -268,10 +228,8 @@ class RandomProgram {
                 frozen_ = {std::begin(all_scalar_types), std::end(all_scalar_types)};
                 Expr here = load(inputs_[size_t(type)], k);
                 Expr e = bounded(type, 1);
-                if (type == ScalarType::Bool)
-                  f_.store(to, k, here && e);
-                else
-                  f_.add(store(to, k, here * e, chance(50) && !is_integral(type) ? StoreMode::Add : StoreMode::Set));
+                if (type == ScalarType::Bool) f_.store(to, k, here && e);
+                else f_.add(store(to, k, here * e, chance(50) && !is_integral(type) ? StoreMode::Add : StoreMode::Set));
                 f_.increase(sum, load(inputs_[2], k));
                 frozen_.clear();
               });
@@ -375,12 +333,9 @@ class RandomData {
  private:
   template <class T>
   static bool equal_values(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>)
-      return (a != a && b != b) || std::memcmp(&a, &b, sizeof a) == 0;
-    else if constexpr (std::is_integral_v<T>)
-      return a == b;
-    else
-      return equal_values(a.real(), b.real()) && equal_values(a.imag(), b.imag());
+    if constexpr (std::is_floating_point_v<T>) return (a != a && b != b) || std::memcmp(&a, &b, sizeof a) == 0;
+    else if constexpr (std::is_integral_v<T>) return a == b;
+    else return equal_values(a.real(), b.real()) && equal_values(a.imag(), b.imag());
   }
 
   std::vector<std::vector<char>> in_, out_;

@@ -1,0 +1,25 @@
+#include "generate/kinds.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+
+namespace spdistal {
+
+void append_in_parallel(Range all, Coordinates& out, const std::function<void(Range, Coordinates&)>& f) {
+  int64_t pieces = std::min<int64_t>(4 * omp_get_max_threads(), all.size() / 1000);
+  if (pieces <= 1) return f(all, out);
+  std::vector<Coordinates> made;
+  for (int64_t k = 0; k < pieces; k++) made.emplace_back(out.dims(), out.type());
+#pragma omp parallel for schedule(dynamic)
+  for (int64_t k = 0; k < pieces; k++) {
+    Range mine = block(all.size(), pieces, k);
+    f({all.lo + mine.lo, all.lo + mine.hi}, made[size_t(k)]);
+  }
+  int64_t total = out.size();
+  for (const Coordinates& piece : made) total += piece.size();
+  out.reserve(total);
+  for (const Coordinates& piece : made) out.append(piece);
+}
+
+}  // namespace spdistal

@@ -1,0 +1,323 @@
+#include "io/entries.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "io/number.hpp"
+#include "tensor/values.hpp"
+
+namespace spdistal {
+namespace {
+
+std::string_view token_at(std::string_view chunk, size_t at) {
+  size_t end = at;
+  while (end < chunk.size() && chunk[end] != '\n' && !is_blank(chunk[end])) end++;
+  return chunk.substr(at, end - at);
+}
+
+const char* skip_blanks(const char* p, const char* end) {
+  while (p < end && is_blank(*p)) p++;
+  return p;
+}
+
+bool ends_word(const char* p, const char* end) { return p == end || *p == '\n' || is_blank(*p); }
+
+// One real number into an element; the place behind it, or null.
+template <class T>
+const char* read_into(const char* p, const char* end, T& out) {
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    return read_real(p, end, out);
+  } else {
+    double value = 0;
+    p = read_real(p, end, value);
+    if (p && !converts<T>(value)) return nullptr;
+    if (p) out = convert_value<T>(value);
+    return p;
+  }
+}
+
+template <class T>
+const char* read_value(Field field, const char* p, const char* end, T& out) {
+  switch (field) {
+    case Field::Pattern: out = T(1); return p;
+    case Field::Integer: {
+      int64_t value = 0;
+      p = read_integer(p, end, value);
+      out = convert_value<T>(value);
+      return p;
+    }
+    case Field::Real:
+      if constexpr (std::is_integral_v<T>) {  // exact where it is an integer
+        int64_t value = 0;
+        const char* behind = read_integer(p, end, value);
+        if (behind && ends_word(behind, end)) {
+          out = convert_value<T>(value);
+          return behind;
+        }
+      }
+      if constexpr (is_complex_type<T>) {
+        typename T::value_type real{};
+        p = read_into(p, end, real);
+        out = T(real);
+        return p;
+      } else {
+        return read_into(p, end, out);
+      }
+    case Field::Complex:
+      if constexpr (is_complex_type<T>) {
+        typename T::value_type real{}, imaginary{};
+        p = read_into(p, end, real);
+        if (!p || !ends_word(p, end)) return nullptr;
+        p = read_into(skip_blanks(p, end), end, imaginary);
+        out = T(real, imaginary);
+        return p;
+      }
+  }
+  return nullptr;
+}
+
+// Says what is wrong with the coordinate at p.
+TextFault coordinate_fault(std::string_view chunk, const EntryLayout& layout, size_t d, const char* p) {
+  size_t begin = size_t(p - chunk.data());
+  std::string_view token = token_at(chunk, begin);
+  TextFault fault{begin, begin + token.size(), {}, {}};
+  const std::string& name = layout.names[d];
+  bool number = !token.empty() && std::all_of(token.begin(), token.end(), is_digit);
+  int64_t size = layout.dims[d];
+  if (!number) fault.message = fmt::format("expected a {}, found {}", name, describe_token(token));
+  else if (size == INT64_MAX) fault.message = fmt::format("the {} {} is not in 1 to 2^63 - 1", name, token);
+  else fault.message = fmt::format("the {} {} is outside the tensor, whose size there is {}", name, token, size);
+  if (number) fault.hint = "coordinates in files count from 1";
+  return fault;
+}
+
+TextFault value_fault(std::string_view chunk, const EntryLayout& layout, const char* p) {
+  size_t begin = size_t(p - chunk.data());
+  size_t stop = std::min(chunk.find('\n', begin), chunk.size());
+  while (stop > begin && is_blank(chunk[stop - 1])) stop--;
+  std::string_view rest = layout.field == Field::Complex ? chunk.substr(begin, stop - begin) : token_at(chunk, begin);
+  double real = 0;
+  bool out_of_range = layout.field == Field::Real && is_integral(layout.type) &&
+                      read_real(rest.data(), rest.data() + rest.size(), real) == rest.data() + rest.size();
+  return {begin,
+          begin + rest.size(),
+          out_of_range ? fmt::format("{} does not fit {}", describe_token(rest), name_of(layout.type))
+                       : fmt::format("expected {}, found {}", describe(layout.field), describe_token(rest)),
+          {}};
+}
+
+// `order` is the number of coordinates where it is known when compiling, else 0.
+template <class T, size_t order>
+ParsedChunk parse(std::string_view chunk, const EntryLayout& layout, Coordinates& into, int64_t at) {
+  size_t n = order ? order : layout.order();
+  std::vector<int64_t*> columns;
+  for (size_t d = 0; d < n; d++) columns.push_back(into.column(d).data() + at);
+  T* values = into.values<T>().data() + at;
+  ParsedChunk out;
+  const char *p = chunk.data(), *end = p + chunk.size();
+  const Field field = layout.field;
+  while (p < end) {
+    p = skip_blanks(p, end);
+    if (p == end) break;
+    if (*p == '\n') {
+      p++;
+      continue;
+    }
+    if (*p == layout.comment) {
+      auto* stop = static_cast<const char*>(std::memchr(p, '\n', size_t(end - p)));
+      p = stop ? stop + 1 : end;
+      continue;
+    }
+    for (size_t d = 0; d < n; d++) {
+      uint64_t index = 0;
+      const char* behind = read_index(p, end, index);
+      if (!behind || !ends_word(behind, end) || index - 1 >= uint64_t(layout.dims[d])) [[unlikely]] {
+        out.fault = coordinate_fault(chunk, layout, d, p);
+        return out;
+      }
+      columns[d][out.entries] = int64_t(index - 1);
+      p = skip_blanks(behind, end);
+    }
+    const char* behind = read_value(field, p, end, values[out.entries]);
+    if (!behind || (field != Field::Pattern && !ends_word(behind, end))) [[unlikely]] {
+      out.fault = value_fault(chunk, layout, p);
+      return out;
+    }
+    p = skip_blanks(behind, end);
+    if (p < end && *p != '\n') [[unlikely]] {
+      size_t begin = size_t(p - chunk.data());
+      std::string_view token = token_at(chunk, begin);
+      out.fault = TextFault{begin, begin + token.size(),
+                            fmt::format("expected the end of the line, found {}", describe_token(token)),
+                            "each line has one entry"};
+      return out;
+    }
+    if (p < end) p++;
+    out.entries++;
+  }
+  return out;
+}
+
+// Whole lines, about `bytes` each.
+std::vector<std::string_view> cut_at_lines(std::string_view text, size_t bytes) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    size_t stop = text.size() <= bytes ? text.npos : text.find('\n', bytes);
+    stop = stop == text.npos ? text.size() : stop + 1;
+    out.push_back(text.substr(0, stop));
+    text.remove_prefix(stop);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string_view describe(Field field) {
+  constexpr std::string_view words[] = {"nothing", "an integer", "a real number",
+                                        "a complex number (real and imaginary part)"};
+  return words[size_t(field)];
+}
+
+std::string describe_token(std::string_view text) {
+  if (text.empty()) return "the end of the line";
+  std::string out = "'";
+  for (char c : text.substr(0, 40)) out += c >= ' ' && c <= '~' ? c : '?';
+  return out + (text.size() > 40 ? "…'" : "'");
+}
+
+int64_t entries_at_most(std::string_view chunk, const EntryLayout& layout) {
+  int64_t lines = std::count(chunk.begin(), chunk.end(), '\n') + 1;
+  // A number and what ends it, for each coordinate and for the value.
+  size_t words = std::max<size_t>(1, layout.order() + (layout.field == Field::Pattern ? 0 : 1));
+  return std::min(lines, int64_t((chunk.size() + 1) / (2 * words)));
+}
+
+ParsedChunk parse_entries(std::string_view chunk, const EntryLayout& layout, Coordinates& into, int64_t at) {
+  return with_type(layout.type, [&](auto zero) {
+    using T = decltype(zero);
+    switch (layout.order()) {
+      case 2: return parse<T, 2>(chunk, layout, into, at);
+      case 3: return parse<T, 3>(chunk, layout, into, at);
+      default: return parse<T, 0>(chunk, layout, into, at);
+    }
+  });
+}
+
+TextReader::TextReader(std::string path) : path_(std::move(path)), source_(TextSource::open(path_)) {}
+
+std::optional<std::string_view> TextReader::line() {
+  if (at_ == chunk_.size()) {
+    chunk_ = source_->next();
+    at_ = 0;
+    if (chunk_.empty()) return std::nullopt;
+  }
+  header_lines_++;
+  line_begin_ = at_;
+  line_end_ = std::min(chunk_.find('\n', at_), chunk_.size());
+  at_ = std::min(line_end_ + 1, chunk_.size());
+  return chunk_.substr(line_begin_, line_end_ - line_begin_);
+}
+
+void TextReader::unread() {
+  at_ = line_begin_;
+  header_lines_--;
+}
+
+void TextReader::fail(size_t begin, size_t end, std::string message, std::string hint) const {
+  fail_in_chunk({line_begin_ + begin, line_begin_ + end, std::move(message), std::move(hint)});
+}
+
+void TextReader::fail_at_end(std::string message, std::string hint) const {
+  throw UserError(Diagnostic{fmt::format("{}: {}", path_, message), {}, std::move(hint)});
+}
+
+void TextReader::fail_at_entry(int64_t entry, const EntryLayout& layout, std::string message, std::string hint) const {
+  TextReader again(path_);
+  for (int64_t skipped = 0; skipped < header_lines_; skipped++) again.line();
+  while (auto text = again.line()) {
+    size_t begin = 0, end = text->size();
+    while (begin < end && is_blank((*text)[begin])) begin++;
+    while (end > begin && is_blank((*text)[end - 1])) end--;
+    if (begin == end || (*text)[begin] == layout.comment) continue;
+    if (entry-- == 0) again.fail(begin, end, std::move(message), std::move(hint));
+  }
+  fail_at_end(std::move(message), std::move(hint));  // the file changed meanwhile
+}
+
+void TextReader::fail_in_chunk(const TextFault& fault) const {
+  std::string_view before = chunk_.substr(0, fault.begin);
+  int64_t number = source_->lines_before() + std::count(before.begin(), before.end(), '\n') + 1;
+  size_t start = before.rfind('\n') + 1;
+  size_t stop = std::min(chunk_.find('\n', fault.begin), chunk_.size());
+  // The line as an excerpt: the part around the fault where it is long, odd bytes as question marks.
+  size_t from = fault.begin - start > 80 ? fault.begin - 60 : start;
+  std::string shown(chunk_.substr(from, std::min<size_t>(stop - from, 120)));
+  while (!shown.empty() && is_blank(shown.back())) shown.pop_back();
+  for (char& c : shown)
+    if (c < ' ' || c > '~') c = c == '\t' ? ' ' : '?';
+  throw UserError(Diagnostic{fmt::format("{}:{}:{}: {}", path_, number, fault.begin - start + 1, fault.message),
+                             {{shown, fault.begin - from, fault.end - from}},
+                             fault.hint});
+}
+
+void TextReader::parse_chunk(std::string_view text, const EntryLayout& layout, std::optional<int64_t> expected,
+                             Coordinates& into) {
+  size_t threads = size_t(omp_get_max_threads());
+  size_t bytes = std::clamp<size_t>(text.size() / (4 * threads), size_t(256) << 10, size_t(4) << 20);
+  std::vector<std::string_view> parts = cut_at_lines(text, bytes);
+  std::vector<int64_t> places(parts.size() + 1);
+#pragma omp parallel for schedule(dynamic) if (parts.size() > 1)
+  for (size_t k = 0; k < parts.size(); k++) places[k + 1] = entries_at_most(parts[k], layout);
+  places[0] = into.size();
+  for (size_t k = 0; k < parts.size(); k++) places[k + 1] += places[k];
+  into.resize(places.back());
+  std::vector<ParsedChunk> parsed(parts.size());
+#pragma omp parallel for schedule(dynamic) if (parts.size() > 1)
+  for (size_t k = 0; k < parts.size(); k++) parsed[k] = parse_entries(parts[k], layout, into, places[k]);
+
+  // Comments and blank lines leave gaps: the parts move together.
+  int64_t size = places[0], value_bytes = int64_t(size_of(layout.type));
+  for (size_t k = 0; k < parts.size(); k++) {
+    int64_t count = parsed[k].entries;
+    if (size < places[k] && count > 0) {
+      for (size_t d = 0; d < layout.order(); d++)
+        std::memmove(into.column(d).data() + size, into.column(d).data() + places[k], size_t(count) * sizeof(int64_t));
+      std::memmove(into.value_bytes() + size * value_bytes, into.value_bytes() + places[k] * value_bytes,
+                   size_t(count * value_bytes));
+    }
+    if (expected && size + count > *expected)
+      fail_at_entry(*expected, layout,
+                    fmt::format("expected the end of the file after {} entries, found another", *expected),
+                    "the size line gives the number of entries");
+    size += count;
+    if (parsed[k].fault) {
+      TextFault fault = *parsed[k].fault;
+      size_t shift = size_t(parts[k].data() - chunk_.data());
+      fault.begin += shift, fault.end += shift;
+      fail_in_chunk(fault);
+    }
+  }
+  into.resize(size);
+}
+
+Coordinates TextReader::entries(const EntryLayout& layout, std::optional<int64_t> expected) {
+  Coordinates out(layout.dims, layout.type);
+  // Room for what is announced, but no more than the file can hold: untouched memory costs nothing.
+  if (expected) {
+    size_t words = std::max<size_t>(1, layout.order());
+    size_t possible = std::min(source_->limit(), size_t(1) << 36) / (2 * words) + 1;
+    out.reserve(std::min(*expected, int64_t(possible)));
+  }
+  while (true) {
+    parse_chunk(chunk_.substr(at_), layout, expected, out);
+    chunk_ = source_->next();
+    at_ = 0;
+    if (chunk_.empty()) break;
+  }
+  return out;
+}
+
+}  // namespace spdistal

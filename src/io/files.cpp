@@ -1,0 +1,85 @@
+#include "io/files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "io/formats.hpp"
+#include "tensor/pack.hpp"
+
+namespace spdistal {
+namespace {
+
+bool has_suffix(std::string_view path, std::string_view suffix) {
+  if (path.size() < suffix.size()) return false;
+  path.remove_prefix(path.size() - suffix.size());
+  return std::equal(path.begin(), path.end(), suffix.begin(),
+                    [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; });
+}
+
+Contents read_contents(const std::string& path, const ReadOptions& options) {
+  Contents contents = file_format_of(path).read(path, options);
+  auto dims = std::visit([](const auto& tensor) { return tensor.dims(); }, contents);
+  if (options.dims && dims != *options.dims) {
+    auto show = [](const auto& sizes) {
+      return sizes.empty() ? std::string("a scalar")
+                           : join(sizes, " x ", [](int64_t size) { return std::to_string(size); });
+    };
+    throw UserError(fmt::format("{}: the tensor is {}, wanted is {}", path, show(dims), show(*options.dims)));
+  }
+  return contents;
+}
+
+// A matrix file holds a vector as one column or one row, and a scalar as a matrix of one element.
+void squeeze(Coordinates& entries, size_t order) {
+  for (size_t d = entries.order(); d-- > 0 && entries.order() > order;)
+    if (entries.dims()[d] == 1) entries.drop_dimension(d);
+}
+
+}  // namespace
+
+std::vector<const FileFormat*> all_file_formats() { return {&matrix_market, &frostt, &native}; }
+
+const FileFormat& file_format_of(std::string_view path) {
+  std::vector<std::string> known;
+  for (const FileFormat* format : all_file_formats()) {
+    std::string zipped = std::string(format->suffix) + ".gz";
+    if (has_suffix(path, format->suffix) || (format->gzip && has_suffix(path, zipped))) return *format;
+    known.push_back(fmt::format("{} ({}{})", format->suffix, format->name, format->gzip ? ", also .gz" : ""));
+  }
+  throw UserError(fmt::format("the name '{}' tells no file format", path), "the suffixes are " + enumerate(known));
+}
+
+Coordinates read_coordinates(const std::string& path, const ReadOptions& options) {
+  Contents contents = read_contents(path, options);
+  Coordinates entries = std::holds_alternative<Storage>(contents) ? unpack(std::get<Storage>(contents))
+                                                                  : std::get<Coordinates>(std::move(contents));
+  return std::move(entries).converted(options.type.value_or(entries.type()));
+}
+
+Storage read_storage(const std::string& path, const Format& format, const ReadOptions& options) {
+  ReadOptions inner{options.type, options.dims && options.dims->size() == format.order() ? options.dims : std::nullopt};
+  // The sizes of a vector are not those of the matrix it may be stored as.
+  if (file_format_of(path).suffix == matrix_market.suffix && format.order() < 2) inner.dims.reset();
+  Contents contents = read_contents(path, inner);
+  if (auto* storage = std::get_if<Storage>(&contents)) {
+    bool same = storage->format().levels() == format.levels() &&
+                storage->format().mode_order() == format.mode_order() &&
+                storage->type() == options.type.value_or(storage->type());
+    if (same) return std::move(*storage);
+    contents = unpack(*storage);
+  }
+  Coordinates entries = std::get<Coordinates>(std::move(contents));
+  squeeze(entries, format.order());
+  if (entries.order() != format.order())
+    throw UserError(fmt::format("{}: the tensor has order {}, its format '{}' order {}", path, entries.order(),
+                                format.str(), format.order()),
+                    "a format has one level for each dimension");
+  ScalarType type = options.type.value_or(entries.type());
+  return pack(std::move(entries).converted(type), format);
+}
+
+void write_storage(const std::string& path, const Storage& storage) { file_format_of(path).write(path, storage); }
+
+}  // namespace spdistal

@@ -1,0 +1,99 @@
+// FROSTT: a line per entry, coordinates from 1 and the value last; '#' starts a comment. The sizes are the largest
+// coordinates unless a first comment "# dims: 4 5 6" gives them, as it does in the files written here.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "io/entries.hpp"
+#include "io/formats.hpp"
+#include "io/number.hpp"
+#include "io/text_writer.hpp"
+#include "tensor/pack.hpp"
+
+namespace spdistal {
+namespace {
+
+constexpr std::string_view dims_mark = "# dims:";
+
+std::vector<int64_t> parse_dims(const TextReader& in, std::string_view line) {
+  std::vector<int64_t> dims;
+  for (size_t at = dims_mark.size(); at < line.size();) {
+    if (is_blank(line[at])) {
+      at++;
+      continue;
+    }
+    size_t end = at;
+    while (end < line.size() && !is_blank(line[end])) end++;
+    uint64_t size = 0;
+    if (read_index(line.data() + at, line.data() + end, size) != line.data() + end)
+      in.fail(at, end, fmt::format("expected a size, found {}", describe_token(line.substr(at, end - at))));
+    dims.push_back(int64_t(size));
+    at = end;
+  }
+  return dims;
+}
+
+size_t count_words(std::string_view line) {
+  size_t words = 0;
+  for (size_t at = 0; at < line.size(); at++) words += !is_blank(line[at]) && (at == 0 || is_blank(line[at - 1]));
+  return words;
+}
+
+Contents read(const std::string& path, const ReadOptions& options) {
+  TextReader in(path);
+  bool known = options.dims.has_value();
+  std::vector<int64_t> dims = known ? *options.dims : std::vector<int64_t>();
+  std::optional<size_t> words;
+  while (auto line = in.line()) {
+    if (line->starts_with(dims_mark)) {
+      dims = parse_dims(in, *line);
+      known = true;
+      continue;
+    }
+    words = count_words(*line);
+    if (*words > 0 && trim(*line)[0] != '#') {
+      in.unread();
+      break;
+    }
+    words.reset();
+  }
+  if (!words && !known)
+    in.fail_at_end("the file has no entries, so that nothing tells its order and sizes",
+                   "a first line '# dims: 4 5 6' gives them");
+
+  EntryLayout layout{.names = {}, .dims = {}, .field = Field::Real, .comment = '#', .type = ScalarType::Float64};
+  size_t order = known ? dims.size() : *words - 1;
+  for (size_t d = 0; d < order; d++) layout.names.push_back(fmt::format("coordinate of dimension {}", d));
+  layout.dims = known ? dims : std::vector<int64_t>(order, INT64_MAX);
+  // Where the order is known, the first line tells whether values are missing (all 1) or complex.
+  if (known && words && order > 0 && *words == order) layout.field = Field::Pattern;
+  if (known && words && *words == order + 2) layout.field = Field::Complex;
+  ScalarType natural = layout.field == Field::Complex ? ScalarType::Complex128 : ScalarType::Float64;
+  layout.type = options.type.value_or(natural);
+  if (layout.field == Field::Complex && !is_complex(layout.type))
+    in.fail_at_end(fmt::format("the file has complex values, which do not go into {}", name_of(layout.type)),
+                   "read it as complex64 or complex128");
+  Coordinates entries = in.entries(layout, std::nullopt);
+  if (!known) {
+    std::vector<int64_t> largest(order);
+    for (size_t d = 0; d < order; d++)
+      for (int64_t c : entries.column(d)) largest[d] = std::max(largest[d], c + 1);
+    entries.set_dims(largest);
+  }
+  return entries;
+}
+
+void write(const std::string& path, const Storage& storage) {
+  TextSink sink(path);
+  std::string sizes = join(storage.dims(), "", [](int64_t size) { return fmt::format(" {}", size); });
+  sink.write(fmt::format("{}{}\n", dims_mark, sizes));
+  write_entries(sink, unpack(storage), Columns::All);
+  sink.commit();
+}
+
+}  // namespace
+
+const FileFormat frostt{"FROSTT", ".tns", true, read, write};
+
+}  // namespace spdistal

@@ -1,0 +1,132 @@
+#include "tensor/levels/lists.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace spdistal::lists {
+
+IndexArray pack_coordinates(const PackLevel& in, const Groups& groups) {
+  return IndexArray::make(groups.count, width_for(std::max<int64_t>(0, in.dim - 1)), [&]<class I>(I* crd) {
+    const int64_t* column = in.column.data();
+#pragma omp parallel for schedule(static) if (groups.count > 100000)
+    for (int64_t g = 0; g < groups.count; g++) crd[g] = I(column[groups.first_of(g)]);
+  });
+}
+
+LevelArrays pack(const PackLevel& in, Groups& groups, size_t to_level) {
+  int64_t parents = groups.positions;
+  checked_positions(parents, 1, sizeof(int32_t),
+                    fmt::format("listing the coordinates of dimension {} below {} positions", in.dimension, parents));
+  Cut cut = cut_groups(groups, in.depth, to_level);
+  // Positions without entries have empty ranges: pos stands still from one group's position to the next.
+  IndexArray pos = IndexArray::make(parents + 1, width_for(cut.count), [&]<class I>(I* out) {
+    int64_t before = groups.count > 0 ? groups.position_of(0) : parents;
+    std::fill(out, out + before + 1, I(0));
+#pragma omp parallel for schedule(static) if (groups.count > 100000)
+    for (int64_t g = 0; g < groups.count; g++) {
+      int64_t next = g + 1 < groups.count ? groups.position_of(g + 1) : parents;
+      std::fill(out + groups.position_of(g) + 1, out + next + 1, I(cut.begin[g + 1]));
+    }
+  });
+  groups = {cut.count, std::move(cut.first), std::nullopt, cut.count};
+  return {in.dim, in.range, groups.positions, std::move(pos), pack_coordinates(in, groups)};
+}
+
+Range children(const LevelArrays& level, int64_t parent) { return {level.pos[parent], level.pos[parent + 1]}; }
+
+int64_t coordinate(const LevelArrays& level, int64_t position) { return level.crd[position]; }
+
+Range equal_range(const LevelArrays& level, Range positions, int64_t coordinate) {
+  return level.crd.visit([&](auto crd) {
+    auto [lo, hi] = std::equal_range(crd.begin() + positions.lo, crd.begin() + positions.hi, coordinate,
+                                     [](int64_t a, int64_t b) { return a < b; });
+    return Range{lo - crd.begin(), hi - crd.begin()};
+  });
+}
+
+void locate(const LevelArrays& level, Range parents, int64_t coordinate, const std::function<void(Range)>& found) {
+  for (int64_t parent = parents.lo; parent < parents.hi; parent++) {
+    Range at = equal_range(level, children(level, parent), coordinate);
+    if (at.size() > 0) found(at);
+  }
+}
+
+void expand(const LevelArrays& level, int64_t parents, Array<int64_t>& coordinate, Array<int64_t>& parent) {
+  level.crd.visit([&](auto crd) {
+#pragma omp parallel for schedule(static) if (level.positions > 100000)
+    for (int64_t p = 0; p < level.positions; p++) coordinate[p] = crd[size_t(p)];
+  });
+  level.pos.visit([&](auto pos) {
+#pragma omp parallel for schedule(static) if (level.positions > 100000)
+    for (int64_t p = 0; p < parents; p++)
+      std::fill(parent.begin() + pos[size_t(p)], parent.begin() + pos[size_t(p) + 1], p);
+  });
+}
+
+std::optional<std::string> verify_positions(const LevelArrays& level, int64_t parents) {
+  if (level.pos.size() != parents + 1)
+    return fmt::format("has {} elements in pos, not {} (one more than the {} positions above)", level.pos.size(),
+                       parents + 1, parents);
+  if (level.pos[0] != 0) return fmt::format("starts with pos[0] = {}, not 0", level.pos[0]);
+  int64_t fall = level.pos.visit([&](auto pos) {
+    int64_t at = parents;
+#pragma omp parallel for schedule(static) reduction(min : at) if (parents > 100000)
+    for (int64_t p = 0; p < parents; p++)
+      if (pos[size_t(p)] > pos[size_t(p) + 1]) at = std::min(at, p);
+    return at;
+  });
+  if (fall < parents)
+    return fmt::format("has pos[{}] = {} above pos[{}] = {}", fall, level.pos[fall], fall + 1, level.pos[fall + 1]);
+  if (level.pos[parents] != level.positions)
+    return fmt::format("ends with pos[{}] = {}, but has {} positions", parents, level.pos[parents], level.positions);
+  return std::nullopt;
+}
+
+std::optional<std::string> verify_coordinates(const LevelArrays& level) {
+  if (level.crd.size() != level.positions)
+    return fmt::format("has {} elements in crd for {} positions", level.crd.size(), level.positions);
+  int64_t bad = level.crd.visit([&](auto crd) {
+    int64_t at = level.positions;
+#pragma omp parallel for schedule(static) reduction(min : at) if (level.positions > 100000)
+    for (int64_t p = 0; p < level.positions; p++)
+      if (!level.range.contains(crd[size_t(p)])) at = std::min(at, p);
+    return at;
+  });
+  if (bad < level.positions)
+    return fmt::format("has crd[{}] = {}, outside [{}, {})", bad, level.crd[bad], level.range.lo, level.range.hi);
+  return std::nullopt;
+}
+
+std::optional<std::string> verify_order(const LevelRun& run) {
+  const LevelArrays& level = run.levels[0];
+  for (const LevelArrays& inner : run.levels.subspan(1))
+    if (inner.crd.size() != level.positions) return std::nullopt;  // said when that level has its turn
+  int64_t bad = level.positions;
+  level.pos.visit([&](auto pos) {
+    level.crd.visit([&](auto crd) {
+      // 0: the tuple at p is above the one before it, 1: the same, 2: below
+      auto compare_inner = [&](int64_t p) {
+        for (const LevelArrays& inner : run.levels.subspan(1))
+          if (inner.crd[p - 1] != inner.crd[p]) return inner.crd[p - 1] < inner.crd[p] ? 0 : 2;
+        return 1;
+      };
+#pragma omp parallel for schedule(static) reduction(min : bad) if (level.positions > 100000)
+      for (int64_t parent = 0; parent < run.parents; parent++)
+        for (int64_t p = pos[size_t(parent)] + 1; p < pos[size_t(parent) + 1]; p++)
+          if (crd[size_t(p) - 1] >= crd[size_t(p)] && (crd[size_t(p) - 1] > crd[size_t(p)] || compare_inner(p) != 0))
+            bad = std::min(bad, p);
+    });
+  });
+  if (bad == level.positions) return std::nullopt;
+  auto tuple = [&](int64_t p) {
+    std::string out;
+    for (const LevelArrays& each : run.levels) out += (out.empty() ? "" : ", ") + std::to_string(each.crd[p]);
+    return run.levels.size() == 1 ? out : "(" + out + ")";
+  };
+  std::string now = tuple(bad), before = tuple(bad - 1);
+  return fmt::format("has {} after {} at position {} below the same parent: {}", now, before, bad,
+                     now == before ? "each stands once" : "they must rise");
+}
+
+}  // namespace spdistal::lists

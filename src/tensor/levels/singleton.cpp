@@ -1,0 +1,44 @@
+// Singleton: one coordinate for each position above, at the same position. The order of the tuples is for the level to
+// answer that begins the run.
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "tensor/levels/lists.hpp"
+
+namespace spdistal {
+namespace {
+
+LevelArrays pack(const PackLevel& in, Groups& groups) {
+  require(!groups.position && groups.positions == groups.count, "a Singleton follows a level without gaps");
+  return {in.dim, in.range, groups.positions, {}, lists::pack_coordinates(in, groups)};
+}
+
+Range children(const LevelArrays&, int64_t parent) { return {parent, parent + 1}; }
+
+void locate(const LevelArrays& level, Range parents, int64_t coordinate, const std::function<void(Range)>& found) {
+  Range at = lists::equal_range(level, parents, coordinate);
+  if (at.size() > 0) found(at);
+}
+
+void expand(const LevelArrays& level, int64_t, Array<int64_t>& coordinate, Array<int64_t>& parent) {
+  for (int64_t p = 0; p < level.positions; p++) coordinate[p] = level.crd[p];
+  std::iota(parent.begin(), parent.end(), int64_t(0));
+}
+
+std::optional<std::string> verify(const LevelRun& run) {
+  const LevelArrays& level = run.levels[0];
+  if (level.positions != run.parents) return fmt::format("has {} positions for {} above", level.positions, run.parents);
+  if (!level.pos.empty()) return "has a pos array";
+  return lists::verify_coordinates(level);
+}
+
+}  // namespace
+
+template <>
+const LevelFunctions& level_functions<levels::Singleton>() {
+  static constexpr LevelFunctions table{pack, children, lists::coordinate, locate, expand, verify};
+  return table;
+}
+
+}  // namespace spdistal

@@ -1,0 +1,65 @@
+#include "tensor/storage.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+
+#include "tensor/levels/level.hpp"
+
+namespace spdistal {
+
+Pattern::Pattern(Format format, std::vector<int64_t> dims, std::vector<LevelArrays> levels)
+    : format_(std::move(format)), dims_(std::move(dims)), levels_(std::move(levels)) {
+  require(format_.order() == dims_.size() && levels_.size() == dims_.size(), "a pattern has one level per dimension");
+  static std::atomic<uint64_t> next{1};
+  version_ = next++;
+}
+
+size_t Pattern::bytes() const {
+  size_t sum = 0;
+  for (const LevelArrays& level : levels_)
+    for (const IndexArray* array : {&level.pos, &level.crd}) sum += size_t(array->size()) * size_t(array->width());
+  return sum;
+}
+
+Storage::Storage(PatternHandle pattern, ScalarType type)
+    : pattern_(std::move(pattern)), type_(type), values_(Buffer::zeroed(size_t(nnz()) * size_of(type))) {}
+
+Storage::Storage(PatternHandle pattern, ScalarType type, Buffer values)
+    : pattern_(std::move(pattern)), type_(type), values_(std::move(values)) {
+  require(values_.size() >= size_t(nnz()) * size_of(type), "there is a value for every stored element");
+}
+
+int64_t checked_positions(int64_t count, int64_t per, size_t bytes, std::string_view what) {
+  int64_t product = 0, size = 0;
+  if (!__builtin_mul_overflow(count, per, &product) && !__builtin_mul_overflow(product, int64_t(bytes), &size) &&
+      size_t(size) <= physical_memory())
+    return product;
+  throw UserError(fmt::format("{} takes {}, more than the {} of this machine's memory", what,
+                              describe_bytes(double(count) * double(per) * double(bytes)),
+                              describe_bytes(double(physical_memory()))),
+                  "a Compressed level stores only the coordinates that occur");
+}
+
+Result<> verify(const Pattern& pattern) {
+  const std::vector<LevelArrays>& levels = pattern.levels();
+  int64_t parents = 1;
+  for (size_t k = 0; k < levels.size(); k++) {
+    const LevelArrays& level = levels[k];
+    auto refuse = [&](const std::string& message) {
+      return Diagnostic{fmt::format("level {} ({}) {}", k, pattern.format().levels()[k].name(), message), {}, {}};
+    };
+    int64_t dim = pattern.dims()[size_t(pattern.format().mode_order()[k])];
+    if (level.dim != dim) return refuse(fmt::format("has size {}, its dimension {}", level.dim, dim));
+    if (level.range.lo < 0 || level.range.lo > level.range.hi || level.range.hi > dim)
+      return refuse(fmt::format("covers [{}, {}) of [0, {})", level.range.lo, level.range.hi, dim));
+    LevelRun run{std::span(levels).subspan(k, run_length(pattern.format(), k)), parents};
+    if (auto fault = functions_of(pattern.format().levels()[k]).verify(run)) return refuse(*fault);
+    parents = level.positions;
+  }
+  return {};
+}
+
+Result<> verify(const Storage& storage) { return verify(storage.pattern()); }
+
+}  // namespace spdistal

@@ -1,0 +1,102 @@
+// A tensor, or a piece of one, as it lies in memory: the arrays of its levels and its values.
+//
+// A piece is a small tensor of the same format with global coordinates and local positions; its dense levels cover a
+// range of coordinates each. What is stored where (`Pattern`) never changes once made and may be shared by several
+// tensors; the values belong to one.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/blocks.hpp"
+#include "spdistal/format.hpp"
+#include "spdistal/result.hpp"
+#include "spdistal/scalar_type.hpp"
+#include "tensor/coordinates.hpp"
+#include "tensor/index_array.hpp"
+
+namespace spdistal {
+
+/// The arrays of one level; which of them it uses is its format's business.
+struct LevelArrays {
+  int64_t dim = 0;        // the size of the dimension that the level stores
+  Range range;            // the coordinates that the piece covers: [0, dim) for a whole tensor
+  int64_t positions = 0;  // how many positions the level has
+  IndexArray pos, crd;
+};
+
+/// Which coordinates are stored, and where: everything but the values.
+class Pattern {
+ public:
+  Pattern(Format format, std::vector<int64_t> dims, std::vector<LevelArrays> levels);
+
+  const Format& format() const { return format_; }
+  size_t order() const { return dims_.size(); }
+  const std::vector<int64_t>& dims() const { return dims_; }
+  const std::vector<LevelArrays>& levels() const { return levels_; }
+  const LevelArrays& level(size_t k) const { return levels_[k]; }
+  /// Stored elements: the positions of the last level. Every position of a dense level counts.
+  int64_t nnz() const { return levels_.empty() ? 1 : levels_.back().positions; }
+  /// Different for every pattern made in this process.
+  uint64_t version() const { return version_; }
+  /// Bytes of all index arrays.
+  size_t bytes() const;
+
+ private:
+  Format format_;
+  std::vector<int64_t> dims_;
+  std::vector<LevelArrays> levels_;
+  uint64_t version_;
+};
+using PatternHandle = std::shared_ptr<const Pattern>;
+
+class Storage {
+ public:
+  /// A pattern with values that all are zero.
+  Storage(PatternHandle pattern, ScalarType type);
+  /// A pattern with given values: at least nnz of them.
+  Storage(PatternHandle pattern, ScalarType type, Buffer values);
+
+  const Pattern& pattern() const { return *pattern_; }
+  const PatternHandle& shared_pattern() const { return pattern_; }
+  const Format& format() const { return pattern_->format(); }
+  size_t order() const { return pattern_->order(); }
+  const std::vector<int64_t>& dims() const { return pattern_->dims(); }
+  ScalarType type() const { return type_; }
+  int64_t nnz() const { return pattern_->nnz(); }
+
+  std::byte* value_bytes() { return values_.data(); }
+  const std::byte* value_bytes() const { return values_.data(); }
+  template <class T>
+  std::span<T> values() {
+    require(scalar_type_of<T>() == type_, "values are read with the type they have");
+    return {reinterpret_cast<T*>(values_.data()), size_t(nnz())};
+  }
+  template <class T>
+  std::span<const T> values() const {
+    require(scalar_type_of<T>() == type_, "values are read with the type they have");
+    return {reinterpret_cast<const T*>(values_.data()), size_t(nnz())};
+  }
+
+  /// The same pattern (shared) with a copy of the values.
+  Storage clone() const { return Storage(pattern_, type_, values_.clone()); }
+  /// Bytes of values and index arrays.
+  size_t bytes() const { return pattern_->bytes() + size_t(nnz()) * size_of(type_); }
+
+ private:
+  PatternHandle pattern_;
+  ScalarType type_;
+  Buffer values_;
+};
+
+/// What must hold of a pattern, level by level: the specification of storage, executable. Refuses with the level, the
+/// place and what was found there.
+Result<> verify(const Pattern& pattern);
+Result<> verify(const Storage& storage);
+
+/// How many elements of `bytes` each `count` positions with `per` below each make. Throws UserError where that is more
+/// than the machine's memory; `what` completes "… takes 8.0 TiB".
+int64_t checked_positions(int64_t count, int64_t per, size_t bytes, std::string_view what);
+
+}  // namespace spdistal
