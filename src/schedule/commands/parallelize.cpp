@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "notation/concrete.hpp"
+#include "notation/races.hpp"
 #include "schedule/nest.hpp"
-#include "schedule/races.hpp"
 #include "schedule/refuse.hpp"
 
 namespace spdistal {
@@ -59,7 +59,7 @@ Result<> Parallelize::check(const ConcreteStatement& statement) const {
   if (clash) return *clash;
 
   if (race == Race::NoRaces)
-    if (std::optional<Assign> shared = schedule::find_race(statement, i))
+    if (std::optional<Assign> shared = find_race(statement, i))
       return refuse.at(i,
                        fmt::format("iterations of {} would race: several of them write the same {}", refuse.name(i),
                                    refuse(shared->lhs)),

@@ -57,6 +57,10 @@ Result<> Pos::check(const ConcreteStatement& statement) const {
 
   const auto* wanted = access.tree().as<notation::Access>();
   if (!wanted) return refuse.at(i, "positions are those of one tensor, such as B(i,j)");
+  if (wanted->tensor.origin() == Origin::Temporary)
+    return refuse.at(
+        i, fmt::format("{} is a workspace, which has no stored coordinates to walk", refuse.name(wanted->tensor)),
+        "take positions of a tensor of the statement");
   const Forall& loop = *find_loop(statement.body, i);
   bool present = false;
   std::vector<std::string> accesses;

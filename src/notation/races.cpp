@@ -1,11 +1,9 @@
-#include "schedule/races.hpp"
+#include "notation/races.hpp"
 
 #include <algorithm>
 #include <set>
 
-namespace spdistal::schedule {
-
-using namespace notation;
+namespace spdistal::notation {
 
 std::optional<Assign> find_race(const ConcreteStatement& statement, const IndexVar& var) {
   const Forall& loop = *find_loop(statement.body, var);
@@ -25,4 +23,4 @@ std::optional<Assign> find_race(const ConcreteStatement& statement, const IndexV
   return race;
 }
 
-}  // namespace spdistal::schedule
+}  // namespace spdistal::notation

@@ -4,10 +4,10 @@
 
 #include "notation/concrete.hpp"
 
-namespace spdistal::schedule {
+namespace spdistal::notation {
 
 /// An assignment inside the loop whose element does not tell the iterations apart: several write the same one. Only
 /// tensors that live outside the loop count.
-std::optional<notation::Assign> find_race(const notation::ConcreteStatement& statement, const IndexVar& loop);
+std::optional<Assign> find_race(const ConcreteStatement& statement, const IndexVar& loop);
 
-}  // namespace spdistal::schedule
+}  // namespace spdistal::notation

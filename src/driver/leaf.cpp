@@ -1,0 +1,181 @@
+#include "driver/leaf.hpp"
+
+#include <cstring>
+
+#include "base/require.hpp"
+#include "lower/workspace.hpp"
+#include "passes/pipeline.hpp"
+#include "tensor/pack.hpp"
+
+namespace spdistal {
+
+using namespace notation;
+
+namespace {
+
+ScalarType type_of(IndexWidth width) { return width == IndexWidth::Int32 ? ScalarType::Int32 : ScalarType::Int64; }
+
+lower::IndexWidths widths_of(const Pattern& pattern) {
+  lower::IndexWidths out;
+  for (const LevelArrays& level : pattern.levels()) {
+    out.pos.push_back(type_of(level.pos.width()));
+    out.crd.push_back(type_of(level.crd.width()));
+  }
+  return out;
+}
+
+std::vector<int64_t> known_dims(const TensorVar& tensor) {
+  std::vector<int64_t> dims;
+  for (const Extent& extent : tensor.dims()) {
+    require(extent.value().has_value(), "sizes are known when a statement runs");
+    dims.push_back(*extent.value());
+  }
+  return dims;
+}
+
+// A pattern whose levels all are dense.
+PatternHandle dense_pattern(const TensorVar& tensor) {
+  std::vector<int64_t> dims = known_dims(tensor);
+  std::vector<LevelArrays> levels;
+  int64_t positions = 1;
+  for (int dim : tensor.format().mode_order()) {
+    int64_t n = dims[size_t(dim)];
+    positions = checked_positions(positions, n, size_of(tensor.type()), "a dense result");
+    levels.push_back({n, {0, n}, positions, {}, {}});
+  }
+  return std::make_shared<const Pattern>(tensor.format(), dims, std::move(levels));
+}
+
+// Views of a tensor for a call; arrays are only read through them unless they are results.
+struct View {
+  std::vector<spd_level> levels;
+  spd_tensor tensor{};
+
+  View(const Pattern& pattern, const void* values, int64_t count) {
+    for (const LevelArrays& level : pattern.levels()) {
+      spd_level view{};
+      view.extent = level.range.size();
+      view.lo = level.range.lo;
+      view.stride = level.range.size();
+      view.end = level.positions;
+      view.pos = {const_cast<void*>(level.pos.data()), level.pos.size(), nullptr};
+      view.crd = {const_cast<void*>(level.crd.data()), level.crd.size(), nullptr};
+      levels.push_back(view);
+    }
+    tensor.levels = levels.data();
+    tensor.vals = {const_cast<void*>(values), count, nullptr};
+  }
+};
+
+// The arrays that a kernel makes, until they become a tensor.
+struct MadeArrays {
+  std::vector<codegen::Buffer> pos, crd, lists;
+  codegen::Buffer values;
+  std::vector<spd_level> levels;
+  std::vector<spd_array> arrays;
+  spd_tensor tensor{};
+
+  explicit MadeArrays(size_t order, const std::vector<int64_t>& dims, const Format& format)
+      : pos(order), crd(order), lists(order), levels(order), arrays(order) {
+    for (size_t k = 0; k < order; k++) {
+      int64_t n = dims[size_t(format.mode_order()[k])];
+      levels[k].extent = levels[k].stride = n;
+      levels[k].pos.owner = &pos[k];
+      levels[k].crd.owner = &crd[k];
+      arrays[k].owner = &lists[k];
+    }
+    tensor.levels = levels.data();
+    tensor.vals.owner = &values;
+  }
+};
+
+Buffer copy_bytes(const void* data, size_t bytes) {
+  Buffer out = Buffer::uninitialized(bytes);
+  if (bytes > 0) std::memcpy(out.data(), data, bytes);
+  return out;
+}
+
+IndexArray index_array(const spd_array& array, ScalarType width) {
+  return IndexArray(copy_bytes(array.data, size_t(array.count) * size_of(width)),
+                    width == ScalarType::Int32 ? IndexWidth::Int32 : IndexWidth::Int64);
+}
+
+}  // namespace
+
+Leaf::Leaf(const ConcreteStatement& statement, const Storages& storages)
+    : statement_(lower::insert_workspace(statement)),
+      kernel_(lower::lower(statement_, {.widths =
+                                            [&](const TensorVar& tensor) {
+                                              auto stored = storages.find(tensor);
+                                              if (stored == storages.end() || tensor == statement.result)
+                                                return lower::IndexWidths{};
+                                              return widths_of(stored->second->pattern());
+                                            }})),
+      function_(passes::optimize(kernel_.function)) {}
+
+Storage Leaf::compute(const Storages& storages, spd_context& context, const std::function<void(spd_call&)>& run) const {
+  const TensorVar& result = kernel_.result;
+  std::vector<View> views;
+  views.reserve(kernel_.operands.size());
+  for (const Access& access : kernel_.operands) {
+    const Storage& s = *storages.at(access.tensor);
+    views.emplace_back(s.pattern(), s.value_bytes(), s.nnz());
+  }
+  std::vector<spd_tensor> tensors(1);
+  for (const View& view : views) tensors.push_back(view.tensor);
+  std::vector<int64_t> scalars;
+  for (const Extent& extent : kernel_.scalars) scalars.push_back(extent.value().value());
+  spd_call call{&context, tensors.data(), nullptr, scalars.data()};
+
+  using lower::Assembly;
+  if (kernel_.assembly == Assembly::Dense || kernel_.assembly == Assembly::Shared) {
+    PatternHandle pattern;
+    if (kernel_.assembly == Assembly::Dense) {
+      pattern = dense_pattern(result);
+    } else {
+      const Pattern& shared = storages.at(kernel_.operands[size_t(kernel_.shared_tensor) - 1].tensor)->pattern();
+      std::vector<LevelArrays> levels(shared.levels().begin(),
+                                      shared.levels().begin() + long(kernel_.shared_level) + 1);
+      pattern = std::make_shared<const Pattern>(result.format(), known_dims(result), std::move(levels));
+    }
+    Storage out = statement_.start == Start::Old ? storages.at(result)->clone() : Storage(pattern, result.type());
+    View view(out.pattern(), out.value_bytes(), out.nnz());
+    tensors[0] = view.tensor;
+    run(call);
+    return out;
+  }
+
+  std::vector<int64_t> dims = known_dims(result);
+  MadeArrays made(result.order(), dims, result.format());
+  tensors[0] = made.tensor;
+  call.arrays = made.arrays.data();
+  run(call);
+  if (kernel_.assembly == Assembly::Listed) {
+    Coordinates entries(dims, result.type());
+    int64_t count = tensors[0].vals.count;
+    entries.resize(count);
+    for (size_t d = 0; d < dims.size() && count > 0; d++)
+      std::memcpy(entries.column(d).data(), made.arrays[d].data, size_t(count) * sizeof(int64_t));
+    if (count > 0) std::memcpy(entries.value_bytes(), tensors[0].vals.data, size_t(count) * size_of(result.type()));
+    return pack(std::move(entries), result.format());
+  }
+  std::vector<LevelArrays> levels;
+  int64_t positions = 1;
+  for (size_t k = 0; k < dims.size(); k++) {
+    int64_t n = dims[size_t(result.format().mode_order()[k])];
+    LevelArrays level{n, {0, n}, 0, {}, {}};
+    if (result.format().levels()[k].properties().full) {
+      positions *= n;
+    } else {
+      level.pos = index_array(made.levels[k].pos, ScalarType::Int32);
+      level.crd = index_array(made.levels[k].crd, ScalarType::Int32);
+      positions = made.levels[k].crd.count;
+    }
+    level.positions = positions;
+    levels.push_back(std::move(level));
+  }
+  auto pattern = std::make_shared<const Pattern>(result.format(), dims, std::move(levels));
+  return Storage(pattern, result.type(), copy_bytes(tensors[0].vals.data, size_t(positions) * size_of(result.type())));
+}
+
+}  // namespace spdistal

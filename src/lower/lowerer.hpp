@@ -1,0 +1,164 @@
+// The state of one lowering. Statements are visited from the outside in; loops bind index variables, accesses go down
+// their levels as their variables become known, and the innermost assignments write the result.
+//
+// Reading order: lower.cpp (what kind of result), loops.cpp (which loop is emitted), access.cpp (going down levels),
+// values.cpp (expressions), result.cpp (writing).
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ir/build.hpp"
+#include "lower/formula.hpp"
+#include "lower/lower.hpp"
+#include "notation/print.hpp"
+
+namespace spdistal::lower {
+
+/// How far an access has gone down its levels.
+struct AccessState {
+  size_t level = 0;                      // the next level to go to
+  ir::Expr position = ir::int64(0);      // at the level before
+  std::optional<ir::Expr> present = {};  // a bool; empty: certainly stored
+  std::optional<ir::Expr> group = {};    // of a level that repeats coordinates: positions up to here belong together
+};
+
+/// Consecutive positions of a level.
+struct Segment {
+  ir::Expr begin, end;
+};
+
+/// A temporary of a where: a scalar, a dense array, or an array with a list of what was touched.
+struct Temporary {
+  ir::Var values;                             // a mutable scalar or an array
+  std::vector<ir::Expr> sizes;                // of its dimensions
+  std::optional<ir::Var> marks, list, count;  // of a sparse one: touched or not, touched coordinates, how many
+};
+
+enum class Phase : uint8_t { Count, Fill };
+
+class Lowerer {
+ public:
+  Lowerer(const notation::ConcreteStatement& statement, const Options& options);
+  Kernel run();
+
+ private:
+  // ---- lower.cpp ----
+  void choose_assembly();
+  bool loops_follow_result() const;
+  void assemble();
+  void assemble_phase(Phase phase, const ir::Var& counts, const ir::Expr& shares, size_t cursors);
+
+  // ---- loops.cpp ----
+  void visit(const notation::Stmt& stmt);
+  void visit_loop(const notation::Forall& loop);
+  void coordinate_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range, bool whole);
+  void dense_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range,
+                  const std::vector<int>& walked);
+  void sparse_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range, bool whole, int operand);
+  void merge_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range, bool whole,
+                  const Formula& where);
+  void workspace_loop(const notation::Forall& loop, const IndexVar& var, const notation::TensorVar& workspace);
+  void position_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range,
+                     const notation::Levels& levels);
+  ir::Expr stored_positions(int tensor, size_t level);
+  ir::Expr search_parent(int tensor, size_t level, const ir::Expr& position);
+  std::vector<std::pair<IndexVar, ir::Expr>> enter_position(
+      const notation::Levels& levels, const ir::Expr& p,
+      const std::function<ir::Expr(size_t level, const ir::Expr& position)>& parent);
+  /// for (name = range…), divided among threads where the loop is parallel and nothing speaks against it. `before` runs
+  /// once per thread with the first index. `weight` is an array that tells how the work before each index adds up.
+  void range_loop(const notation::Forall& loop, const std::string& name, const Segment& range,
+                  const std::optional<ir::Var>& weight, const std::function<void(const ir::Expr& first)>& before,
+                  const std::function<void(const ir::Var&)>& fill);
+  /// Binds variables, finds what follows from them (guarded), takes accesses down, then fills.
+  void bind(std::vector<std::pair<IndexVar, ir::Expr>> found, const std::function<void()>& fill);
+  void derive(const std::function<void()>& fill);
+  bool can_run_in_parallel(const notation::Forall& loop) const;
+  /// Where the statement has an effect, as a formula over the operands (and workspaces) that `atoms` names.
+  Formula where_active(const notation::Stmt& stmt, const std::set<int>& atoms);
+  Formula where_active(const notation::Expr& expr, const std::set<int>& atoms);
+  void once_for_all_shares(const std::function<void()>& fill);
+  std::vector<std::pair<IndexVar, ir::Expr>> with_below(const IndexVar& top, const ir::Expr& value) const;
+
+  // ---- access.cpp ----
+  const IndexVar& level_var(int operand) const;
+  const LevelFormat& level_format(int operand) const;
+  bool at_end(int operand) const;
+  /// Goes down levels whose variables are known.
+  void settle();
+  void settle(int operand);
+  Segment segment(int operand);
+  ir::Expr coordinate(int operand, const ir::Expr& position);
+  void enter(int operand, const ir::Expr& position, std::optional<ir::Expr> present, const ir::Expr& segment_end);
+  ir::Expr dense_size(int tensor, size_t level);
+  ir::Var pos_array(int tensor, size_t level);
+  ir::Var crd_array(int tensor, size_t level);
+  ir::Var vals_array(int tensor);
+  std::string tensor_name(int tensor);
+  const notation::TensorVar& tensor_var(int tensor) const;
+
+  // ---- values.cpp ----
+  ir::Expr value(const notation::Expr& expr);
+  ir::Expr load_operand(int operand);
+  ir::Expr index(const notation::IndexExpr& expr);
+  ir::Expr size(const IndexVar& var);
+  ir::Expr extent(const Pieces& pieces, const std::string& name);
+  ir::Expr temporary_position(const Temporary& temporary, const std::vector<IndexVar>& indices);
+  int find_operand(const notation::Access& access) const;
+  std::string name(const IndexVar& var) { return print_.name(var); }
+
+  // ---- result.cpp ----
+  void visit_where(const notation::Where& where);
+  void visit_assign(const notation::Assign& assign);
+  void write_temporary(const notation::Assign& assign);
+  void write_result(const notation::Assign& assign);
+  void write_element(const ir::Expr& value, notation::AssignOp op);
+  void store(const ir::Var& array, const ir::Expr& at, const ir::Expr& value, ir::StoreMode mode);
+  ir::Expr result_position();
+  void append(const std::optional<ir::Expr>& value);
+  void open_level(const IndexVar& var, const std::function<void()>& fill);
+  void zero_rest();
+  bool holds_result(const notation::Stmt& stmt) const;
+  bool is_reduction(const IndexVar& var) const;
+  bool revisits(const IndexVar& var) const;
+  bool element_known() const;
+  ScalarType result_type() const { return lhs_.tensor.type(); }
+  void zeroed_here();
+  std::optional<ir::Expr> presence(const notation::Expr& expr);
+
+  const notation::ConcreteStatement& statement_;
+  const notation::Provenance& provenance_;
+  const Options& options_;
+  notation::Access lhs_;
+  notation::Printer print_;
+  ir::FunctionBuilder f_{"kernel"};
+  Kernel kernel_;
+
+  std::map<IndexVar, ir::Expr> values_;  // of the variables known here
+  std::vector<AccessState> states_;      // one per operand
+  std::map<notation::TensorVar, Temporary> temporaries_;
+  std::map<std::string, ir::Var> params_;
+  std::optional<ir::Var> threads_;
+  std::map<notation::TensorVar, Formula> made_where_;  // while a formula is built: where temporaries are made
+  std::vector<std::set<int>> some_present_;            // operands of which at least one is stored here
+  std::vector<std::pair<IndexVar, ir::Expr>> below_;   // of the loop at hand: variables a known distance below it
+
+  Phase phase_ = Phase::Fill;
+  std::vector<ir::Var> cursors_;      // of the result's compressed levels, or of the list
+  std::optional<ir::Var> sum_, any_;  // of the element that a reduction is working on
+  bool covering_ = true;              // the loops so far visit every element of the result
+  bool zeroed_ = false;               // the elements that follow were zeroed by the kernel
+  bool revisiting_ = false;           // the loops outside come to the same elements more than once
+  bool racing_ = false;               // other threads write the same elements
+  bool in_parallel_ = false;
+  bool sum_in_threads_ = false;  // each thread sums the element for itself
+  bool can_vectorize_ = true;
+  bool in_producer_ = false;
+  std::optional<ir::Expr> chunk_, chunks_;  // assembly: which share of the outermost loop this is, and of how many
+};
+
+}  // namespace spdistal::lower

@@ -1,0 +1,277 @@
+// Writing: temporaries, elements of the result, and the levels of a result that is assembled.
+#include <fmt/format.h>
+
+#include "base/require.hpp"
+#include "lower/lowerer.hpp"
+
+namespace spdistal::lower {
+
+using namespace notation;
+using ir::Expr;
+using ir::StoreMode;
+using ir::Var;
+
+bool Lowerer::holds_result(const Stmt& stmt) const {
+  bool holds = false;
+  each<Assign>(stmt, [&](const Assign& a) { holds |= a.lhs.tensor == lhs_.tensor; });
+  return holds;
+}
+
+bool Lowerer::is_reduction(const IndexVar& var) const {
+  std::vector<IndexVar> roots = provenance_.roots_of(var);
+  return std::none_of(roots.begin(), roots.end(), [&](const IndexVar& root) {
+    return std::find(lhs_.indices.begin(), lhs_.indices.end(), root) != lhs_.indices.end();
+  });
+}
+
+// Do several values of a loop variable lead to the same element?
+bool Lowerer::revisits(const IndexVar& var) const {
+  std::vector<IndexVar> roots = provenance_.roots_of(var);
+  return std::any_of(roots.begin(), roots.end(), [&](const IndexVar& root) {
+    return std::find(lhs_.indices.begin(), lhs_.indices.end(), root) == lhs_.indices.end();
+  });
+}
+
+bool Lowerer::element_known() const {
+  return std::all_of(lhs_.indices.begin(), lhs_.indices.end(),
+                     [&](const IndexVar& var) { return values_.contains(var); });
+}
+
+// ---- temporaries --------------------------------------------------------------------------------------------------------
+
+void Lowerer::visit_where(const Where& where) {
+  std::optional<Access> made;
+  each<Assign>(where.producer, [&](const Assign& a) {
+    if (!made) made = a.lhs;
+  });
+  std::string name = print_.name(made->tensor);
+  bool sparse = !made->tensor.format().is_dense();
+  std::map<TensorVar, Temporary> saved = temporaries_;
+  if (sparse) {
+    // The arrays were made outside; only what was touched is cleaned.
+    Temporary& temporary = temporaries_.at(made->tensor);
+    temporary.count = f_.variable(name + "_count", ir::int64(0));
+  } else {
+    std::vector<Expr> sizes;
+    Expr count = ir::int64(1);
+    for (const IndexVar& var : made->indices) sizes.push_back(size(var)), count = count * sizes.back();
+    Var values = made->indices.empty() ? f_.variable(name, ir::zero(ir::value_of(made->tensor.type())))
+                                       : f_.allocate(name, made->tensor.type(), count, ir::Fill::Zeroed);
+    temporaries_.insert_or_assign(made->tensor, Temporary{values, sizes, {}, {}, {}});
+  }
+  bool outer = in_producer_;
+  in_producer_ = true;
+  visit(where.producer);
+  in_producer_ = outer;
+  visit(where.consumer);
+  if (sparse) {
+    const Temporary& temporary = temporaries_.at(made->tensor);
+    f_.loop("p_" + name, ir::int64(0), *temporary.count, [&](const Var& p) {
+      f_.store(*temporary.marks, ir::load(*temporary.list, p), ir::literal(ir::Scalar::of(false)));
+    });
+  }
+  temporaries_ = std::move(saved);
+}
+
+void Lowerer::write_temporary(const Assign& assign) {
+  const Temporary& temporary = temporaries_.at(assign.lhs.tensor);
+  ScalarType type = assign.lhs.tensor.type();
+  std::optional<Expr> condition = presence(assign.rhs);
+  auto write = [&] {
+    if (temporary.list) {
+      Expr at = values_.at(assign.lhs.indices[0]);
+      bool fill = phase_ == Phase::Fill;
+      std::optional<Expr> v;
+      if (fill) v = f_.constant("value", ir::cast(type, value(assign.rhs)));
+      f_.when(
+          ir::load(*temporary.marks, at),
+          [&] {
+            if (fill) f_.store_add(temporary.values, at, *v);
+          },
+          [&] {
+            f_.store(*temporary.marks, at, ir::literal(ir::Scalar::of(true)));
+            f_.store(*temporary.list, *temporary.count, at);
+            f_.increase(*temporary.count, 1);
+            if (fill) f_.store(temporary.values, at, *v);
+          });
+      return;
+    }
+    Expr v = value(assign.rhs);
+    if (assign.lhs.indices.empty()) {
+      if (assign.op == AssignOp::Add) f_.increase(temporary.values, ir::cast(type, v));
+      else f_.assign(temporary.values, ir::cast(type, v));
+    } else {
+      store(temporary.values, temporary_position(temporary, assign.lhs.indices), v,
+            assign.op == AssignOp::Add ? StoreMode::Add : StoreMode::Set);
+    }
+  };
+  if (condition) f_.when(*condition, write);
+  else write();
+}
+
+// ---- elements -----------------------------------------------------------------------------------------------------------
+
+// Under which condition the value is stored at all: empty where it always is.
+std::optional<Expr> Lowerer::presence(const notation::Expr& expr) {
+  std::set<int> flagged;
+  for (int k = 0; k < int(states_.size()); k++)
+    if (states_[size_t(k)].present) flagged.insert(k);
+  made_where_.clear();
+  Formula where = where_active(expr, flagged);
+  if (where.is_always()) return std::nullopt;
+  // One of these is there, and each alone suffices.
+  for (const std::set<int>& some : some_present_)
+    if (std::all_of(some.begin(), some.end(), [&](int k) {
+          return std::any_of(where.alternatives().begin(), where.alternatives().end(),
+                             [&](const std::set<int>& a) { return a == std::set<int>{k}; });
+        }))
+      return std::nullopt;
+  std::optional<Expr> any;
+  for (const std::set<int>& alternative : where.alternatives()) {
+    std::optional<Expr> all;
+    for (int k : alternative) all = all ? *all && *states_[size_t(k)].present : *states_[size_t(k)].present;
+    any = any ? *any || *all : *all;
+  }
+  return any ? any : std::optional(ir::literal(ir::Scalar::of(false)));
+}
+
+void Lowerer::visit_assign(const Assign& assign) {
+  if (assign.lhs.tensor == lhs_.tensor) return write_result(assign);
+  write_temporary(assign);
+}
+
+void Lowerer::write_result(const Assign& assign) {
+  std::optional<Expr> condition = presence(assign.rhs);
+  bool saved = covering_;
+  if (condition) covering_ = false;
+  auto write = [&] {
+    bool placed = kernel_.assembly == Assembly::Dense || kernel_.assembly == Assembly::Shared;
+    if (sum_) f_.increase(*sum_, ir::cast(result_type(), value(assign.rhs)));
+    if (any_) f_.assign(*any_, ir::literal(ir::Scalar::of(true)));
+    if (sum_ || any_) return;
+    if (placed) write_element(value(assign.rhs), assign.op);
+    else append(phase_ == Phase::Fill ? std::optional(value(assign.rhs)) : std::nullopt);
+  };
+  if (condition) f_.when(*condition, write);
+  else write();
+  covering_ = saved;
+}
+
+void Lowerer::write_element(const Expr& value, AssignOp op) {
+  Expr at = result_position();
+  if (op == AssignOp::Set) {
+    // Elements that no iteration reaches are zero too.
+    if (statement_.start == Start::Zero && !covering_ && kernel_.assembly == Assembly::Dense && !zeroed_)
+      kernel_.zero_first = true;
+    return store(vals_array(0), at, value, StoreMode::Set);
+  }
+  if (statement_.start == Start::Zero && !zeroed_) kernel_.zero_first = true;
+  store(vals_array(0), at, value, racing_ ? StoreMode::AtomicAdd : StoreMode::Add);
+}
+
+// Adding happens in the wider of the two types, as in C++.
+void Lowerer::store(const Var& array, const Expr& at, const Expr& value, StoreMode mode) {
+  ScalarType held = array.type.scalar, given = ir::type_of(value).scalar, wide = promote(held, given);
+  if (mode == StoreMode::Add && wide != held && held != promote(held, held)) mode = StoreMode::Set;
+  if (mode == StoreMode::Add && wide != held) {
+    Expr sum = ir::cast(wide, ir::load(array, at)) + ir::cast(wide, value);
+    f_.add(ir::store(array, at, ir::cast(held, sum), StoreMode::Set));
+    return;
+  }
+  f_.add(ir::store(array, at, ir::cast(held, value), mode));
+}
+
+Expr Lowerer::result_position() {
+  if (kernel_.assembly == Assembly::Shared) return states_[size_t(kernel_.shared_tensor) - 1].position;
+  Expr position = ir::int64(0);
+  const Format& format = lhs_.tensor.format();
+  for (size_t level = 0; level < lhs_.tensor.order(); level++)
+    position = position * dense_size(0, level) + values_.at(lhs_.indices[size_t(format.mode_order()[level])]);
+  return position;
+}
+
+void Lowerer::zeroed_here() {
+  if (statement_.start == Start::Zero && (!covering_ || revisiting_)) kernel_.zero_first = true;
+}
+
+// Zeroes the elements that the loops inside will add to.
+void Lowerer::zero_rest() {
+  if (kernel_.assembly != Assembly::Dense) return;
+  std::vector<IndexVar> open;
+  for (const IndexVar& var : lhs_.indices)
+    if (!values_.contains(var) && std::find(open.begin(), open.end(), var) == open.end()) open.push_back(var);
+  // A part of a variable that is bound outside (its block) would zero too much.
+  for (const IndexVar& var : open)
+    for (const auto& [known, value] : values_) {
+      std::vector<IndexVar> roots = provenance_.roots_of(known);
+      if (std::find(roots.begin(), roots.end(), var) != roots.end()) return;
+    }
+  std::map<IndexVar, Expr> saved = values_;
+  std::function<void(size_t)> nest = [&](size_t next) {
+    if (next == open.size()) return f_.store(vals_array(0), result_position(), ir::zero(ir::value_of(result_type())));
+    f_.loop(name(open[next]), ir::int64(0), size(open[next]), [&](const Var& v) {
+      values_.insert_or_assign(open[next], v);
+      nest(next + 1);
+    });
+  };
+  nest(0);
+  values_ = saved;
+  zeroed_ = true;
+}
+
+// ---- assembly -----------------------------------------------------------------------------------------------------------
+
+// Adds an entry at the cursor of the last level, or to the list.
+void Lowerer::append(const std::optional<Expr>& value) {
+  const Var& cursor = cursors_.back();
+  if (phase_ == Phase::Fill) {
+    const Format& format = lhs_.tensor.format();
+    if (kernel_.assembly == Assembly::Listed) {
+      for (size_t d = 0; d < lhs_.tensor.order(); d++)
+        f_.store(params_.at(fmt::format("list{}", d + 1)), cursor, values_.at(lhs_.indices[d]));
+    } else {
+      size_t last = lhs_.tensor.order() - 1;
+      Var crd = crd_array(0, last);
+      f_.store(crd, cursor, ir::cast(crd.type.scalar, values_.at(lhs_.indices[size_t(format.mode_order()[last])])));
+    }
+    f_.store(vals_array(0), cursor, ir::cast(result_type(), *value));
+  }
+  f_.increase(cursor, 1);
+}
+
+// Runs the inside of one coordinate of a result level, then notes what came to be below it.
+void Lowerer::open_level(const IndexVar& var, const std::function<void()>& fill) {
+  const Format& format = lhs_.tensor.format();
+  size_t level =
+      format.level_of(size_t(std::find(lhs_.indices.begin(), lhs_.indices.end(), var) - lhs_.indices.begin()));
+  if (kernel_.assembly != Assembly::Appended || level + 1 == lhs_.tensor.order()) return fill();
+  bool full = format.levels()[level].properties().full, below_full = format.levels()[level + 1].properties().full;
+  size_t dense = 0;  // dense levels come first; the cursors are those of the compressed ones
+  while (format.levels()[dense].properties().full) dense++;
+  auto close = [&](const Expr& position) {
+    if (phase_ != Phase::Fill) return;
+    Var pos = pos_array(0, level + 1);
+    f_.store(pos, position + 1, ir::cast(pos.type.scalar, cursors_[level + 1 - dense]));
+  };
+  if (full) {
+    fill();
+    if (below_full) return;
+    Expr position = ir::int64(0);
+    for (size_t k = 0; k <= level; k++)
+      position = position * dense_size(0, k) + values_.at(lhs_.indices[size_t(format.mode_order()[k])]);
+    return close(position);
+  }
+  Var before = f_.constant(name(var) + "_start", cursors_[level + 1 - dense]);
+  fill();
+  f_.when(Expr(cursors_[level + 1 - dense]) > before, [&] {
+    const Var& cursor = cursors_[level - dense];
+    if (phase_ == Phase::Fill) {
+      Var crd = crd_array(0, level);
+      f_.store(crd, cursor, ir::cast(crd.type.scalar, values_.at(var)));
+    }
+    close(cursor);
+    f_.increase(cursor, 1);
+  });
+}
+
+}  // namespace spdistal::lower

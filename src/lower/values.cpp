@@ -1,0 +1,144 @@
+// Expressions of index notation and of index variables, as kernel IR.
+#include <fmt/format.h>
+
+#include "base/require.hpp"
+#include "lower/lowerer.hpp"
+#include "machine/print.hpp"
+
+namespace spdistal::lower {
+
+using namespace notation;
+using ir::Expr;
+using ir::Var;
+
+namespace {
+
+ir::Scalar scalar(const spdistal::Scalar& value) {
+  return std::visit([](auto v) { return ir::Scalar::of(v); }, static_cast<const ScalarVariant&>(value));
+}
+
+ir::BinaryOp op_of(notation::BinaryOp op) {
+  static constexpr ir::BinaryOp ops[] = {ir::BinaryOp::Add, ir::BinaryOp::Sub, ir::BinaryOp::Mul, ir::BinaryOp::Div};
+  return ops[size_t(op)];
+}
+
+ir::Math math_of(Function function) {
+  switch (function) {
+    case Function::Sqrt: return ir::Math::Sqrt;
+    case Function::Abs: return ir::Math::Abs;
+    case Function::Exp: return ir::Math::Exp;
+    case Function::Log: return ir::Math::Log;
+    default: return ir::Math::Pow;
+  }
+}
+
+}  // namespace
+
+int Lowerer::find_operand(const Access& access) const {
+  for (size_t k = 0; k < kernel_.operands.size(); k++)
+    if (structurally_equal(kernel_.operands[k], access)) return int(k);
+  require(false, "every access that is read is an operand");
+  return 0;
+}
+
+Expr Lowerer::load_operand(int operand) {
+  const AccessState& state = states_[size_t(operand)];
+  require(at_end(operand),
+          fmt::format("{} is read where all its levels were gone down", print_(kernel_.operands[size_t(operand)])));
+  Expr value = ir::load(vals_array(operand + 1), state.position);
+  return state.present ? ir::select(*state.present, value, ir::zero(ir::type_of(value))) : value;
+}
+
+Expr Lowerer::value(const notation::Expr& expr) {
+  return match(
+      expr,
+      [&](const Access& n) -> Expr {
+        auto temporary = temporaries_.find(n.tensor);
+        if (temporary == temporaries_.end()) return load_operand(find_operand(n));
+        if (n.indices.empty()) return temporary->second.values;
+        return ir::load(temporary->second.values, temporary_position(temporary->second, n.indices));
+      },
+      [&](const Literal& n) -> Expr { return ir::literal(scalar(n.value)); },
+      [&](const Neg& n) -> Expr { return -ir::cast(type_of(expr), value(n.a)); },
+      [&](const Binary& n) -> Expr {
+        ScalarType type = type_of(expr);
+        return ir::binary(op_of(n.op), ir::cast(type, value(n.a)), ir::cast(type, value(n.b)));
+      },
+      [&](const Call& n) -> Expr {
+        ScalarType type = type_of(n.args[0]);
+        for (const notation::Expr& arg : n.args) type = promote(type, type_of(arg));
+        bool keeps = n.function == Function::Abs || n.function == Function::Min || n.function == Function::Max;
+        if (is_integral(type) && !keeps) type = ScalarType::Float64;
+        std::vector<Expr> args;
+        for (const notation::Expr& arg : n.args) args.push_back(ir::cast(type, value(arg)));
+        if (n.function == Function::Min) return ir::min(args[0], args[1]);
+        if (n.function == Function::Max) return ir::max(args[0], args[1]);
+        return ir::call(math_of(n.function), args);
+      },
+      [&](const Sum&) -> Expr {
+        require(false, "sums are loops in concrete notation");
+        return ir::int64(0);
+      });
+}
+
+Expr Lowerer::temporary_position(const Temporary& temporary, const std::vector<IndexVar>& indices) {
+  Expr position = ir::int64(0);
+  for (size_t d = 0; d < indices.size(); d++) position = position * temporary.sizes[d] + values_.at(indices[d]);
+  return position;
+}
+
+// ---- index variables ----
+
+Expr Lowerer::extent(const Pieces& pieces, const std::string& of) {
+  if (pieces.extent().is_literal()) return ir::int64(*pieces.value());
+  std::string key = fmt::format("size_{}", of);
+  auto known = params_.find(key);
+  if (known == params_.end()) {
+    known = params_.emplace(key, f_.scalar(key, int(kernel_.scalars.size()))).first;
+    kernel_.scalars.push_back(pieces.extent());
+  }
+  return known->second;
+}
+
+Expr Lowerer::size(const IndexVar& var) {
+  if (const Root* root = provenance_.root(var)) return extent(root->size, name(var));
+  for (const Made& made : provenance_.made_by(var)->made)
+    if (made.var == var) return index(made.size);
+  require(false, "a variable is a root or made by a relation");
+  return ir::int64(0);
+}
+
+Expr Lowerer::index(const IndexExpr& expr) {
+  return match(
+      expr, [&](const ValueOf& n) -> Expr { return values_.at(n.var); },
+      [&](const SizeOf& n) -> Expr { return size(n.var); },
+      [&](const notation::Number& n) -> Expr { return extent(n.value, print(n.value)); },
+      [&](const IndexBinary& n) -> Expr {
+        Expr a = index(n.a), b = index(n.b);
+        switch (n.op) {
+          case IndexOp::Add: return a + b;
+          case IndexOp::Mul: return a * b;
+          case IndexOp::Div: return a / b;
+          case IndexOp::Mod: return a % b;
+          default: return (a + b - 1) / b;
+        }
+      },
+      [&](const StoredCount& n) -> Expr {
+        int operand = find_operand(n.levels.access);
+        if (n.levels.first > 0) {
+          Segment range = segment(operand);
+          return range.end - range.begin;
+        }
+        std::string key = fmt::format("{}_stored", tensor_name(operand + 1));
+        auto known = params_.find(key);
+        if (known == params_.end())
+          known = params_.emplace(key, f_.number(key, ir::Source::Field::End, operand + 1, int(n.levels.last))).first;
+        return known->second;
+      },
+      [&](const StoredCoordinate&) -> Expr {
+        require(false, "stored coordinates are found by position loops");
+        return ir::int64(0);
+      });
+}
+
+}  // namespace spdistal::lower
