@@ -40,7 +40,7 @@ class TensorBase : public TensorRef {
 ///   Tensor<double> a({n}, Format({Dense})), B("B", {n, m}, CSR);
 ///   a(i) = B(i, j) * c(j);
 ///   Tensor<double> s;   s() = b(i) * c(i);
-template <class T>
+template <Number T>
 class Tensor : public TensorBase {
  public:
   /// A scalar.

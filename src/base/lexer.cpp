@@ -81,8 +81,11 @@ Token Lexer::expect(std::string_view symbol, std::string_view hint) {
   return next();
 }
 
-Token Lexer::expect_name(std::string_view what) {
-  if (peek().kind != Token::Kind::Name) fail(peek(), fmt::format("expected {}, found {}", what, found()));
+std::string Lexer::too_deep(std::string_view what) { return fmt::format("the {} is nested too deeply", what); }
+
+Token Lexer::expect_name(std::string_view what, std::string_view hint) {
+  if (peek().kind != Token::Kind::Name)
+    fail(peek(), fmt::format("expected {}, found {}", what, found()), std::string(hint));
   return next();
 }
 

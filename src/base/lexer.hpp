@@ -37,7 +37,7 @@ class Lexer {
   /// Takes this symbol, or says what was expected.
   Token expect(std::string_view symbol, std::string_view hint = {});
   /// Takes a name, or says that `what` was expected.
-  Token expect_name(std::string_view what);
+  Token expect_name(std::string_view what, std::string_view hint = {});
   int64_t expect_integer(std::string_view what);
   /// Nothing may follow.
   void expect_end();
@@ -51,13 +51,44 @@ class Lexer {
     fail(token.begin, token.end, std::move(message), std::move(hint));
   }
   std::string_view source() const { return source_; }
+  /// The number of tokens.
+  size_t size() const { return tokens_.size() - 1; }
+
+  /// Held while a nested part is read: fails where parts are nested deeper than any sensible text, so that none makes
+  /// a reader run out of stack.
+  class Nested {
+   public:
+    explicit Nested(Lexer& in) : in_(in) {
+      if (++in_.depth_ > 200) in_.fail(in_.peek(), too_deep(in_.what_));
+    }
+    ~Nested() { in_.depth_--; }
+    Nested(const Nested&) = delete;
+    Nested& operator=(const Nested&) = delete;
+
+   private:
+    Lexer& in_;
+  };
 
  private:
   std::string found() const;
+  static std::string too_deep(std::string_view what);
 
+  size_t depth_ = 0;
   std::string_view source_, what_;
   std::vector<Token> tokens_;
   size_t at_ = 0;
 };
+
+/// Reads with f; an error that has no hint of its own gets this one.
+template <class F>
+auto with_hint(std::string_view hint, F&& f) {
+  try {
+    return f();
+  } catch (const UserError& error) {
+    Diagnostic d = error.diagnostic();
+    if (d.hint.empty()) d.hint = hint;
+    throw UserError(d);
+  }
+}
 
 }  // namespace spdistal

@@ -235,8 +235,12 @@ bool operator==(const Handle<K>& a, const Handle<K>& b) {
   return structurally_equal(a, b);
 }
 
+/// Mixes all bits (the finish of splitmix64), since small numbers hash to themselves.
 inline size_t combine_hashes(size_t seed, size_t value) {
-  return seed ^ (value + 0x9e3779b97f4a7c15ull + (seed << 12) + (seed >> 4));
+  uint64_t x = seed * 31 + value + 0x9e3779b97f4a7c15ull;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
 }
 template <class T>
 size_t structural_hash(const T& value) {

@@ -39,6 +39,11 @@ auto within(const std::string& text, size_t offset, F&& read) {
   }
 }
 
+// The name before ':' or '=' of an option.
+std::string name_of_option(const std::string& option, char mark) {
+  return std::string(trim(std::string_view(option).substr(0, std::min(option.find(mark), option.size()))));
+}
+
 [[noreturn]] void fail(const std::string& text, size_t begin, size_t end, std::string message, std::string hint = {}) {
   throw UserError(Diagnostic{std::move(message), {{text, begin, end}}, std::move(hint)});
 }
@@ -62,7 +67,7 @@ class Reader {
       auto [name, rest] = named(option, "format", "B:ds, or B:ds:1,0 with the order of its dimensions");
       Format format = within(option, rest, [](std::string_view s) { return Format::parse(s); });
       if (!formats_.emplace(name, format).second)
-        fail(option, 0, name.size(), fmt::format("{} has a format already", name));
+        fail(option, 0, name.size(), fmt::format("{} has a format already", name), "give each tensor one format");
     }
     for (const std::string& option : text_.types) read_type(option);
     for (const std::string& option : text_.sizes) read_size(option);
@@ -93,8 +98,10 @@ class Reader {
  private:
   void read_type(const std::string& option) {
     auto [name, rest] = named(option, "type", "B:float");
-    std::string word(trim(option.substr(rest)));
+    std::string word(trim(std::string_view(option).substr(rest)));
     std::vector<std::string> known;
+    if (types_.contains(name))
+      fail(option, 0, name.size(), fmt::format("{} has a type already", name), "give each tensor one type");
     for (ScalarType type : all_scalar_types) {
       known.emplace_back(name_of(type));
       if (known.back() == word) types_.insert_or_assign(name, type);
@@ -106,11 +113,16 @@ class Reader {
 
   void read_size(const std::string& option) {
     Lexer in(option, "size");
-    std::string name(in.expect_name("an index variable").text);
-    in.expect("=", "the size of a variable is written i=1000");
-    int64_t size = in.expect_integer("a size");
-    in.expect_end();
-    sizes_.insert_or_assign(name, size);
+    int64_t size = 0;
+    std::string name = with_hint("the size of a variable is written i=1000", [&] {
+      std::string var(in.expect_name("an index variable").text);
+      in.expect("=");
+      size = in.expect_integer("a number");
+      in.expect_end();
+      return var;
+    });
+    if (!sizes_.emplace(name, size).second)
+      fail(option, 0, name.size(), fmt::format("{} has a size already", name), "give each variable one size");
   }
 
   void read_distribution(const std::string& option) {
@@ -118,7 +130,8 @@ class Reader {
       fail(option, 0, option.size(), "there is no machine to distribute over", "give one with -m, such as -m 4");
     ParsedDistribution parsed = parse_distribution(option, *machine_);
     if (!distributions_.emplace(parsed.tensor, std::pair{parsed.distribution, option}).second)
-      fail(option, 0, parsed.tensor.size(), fmt::format("{} is distributed already", parsed.tensor));
+      fail(option, 0, parsed.tensor.size(), fmt::format("{} is distributed already", parsed.tensor),
+           "give each tensor one distribution");
     placed_.push_back(parsed.tensor);
   }
 
@@ -131,11 +144,15 @@ class Reader {
               fmt::format("{} is indexed by {} variable{}, but its format '{}' is for {}", name, indices.size(),
                           indices.size() == 1 ? "" : "s", format.str(), format.order()),
               "give one letter for each dimension");
-    if (auto given = distributions_.find(name); given != distributions_.end())
-      within(given->second.second, 0, [&](std::string_view) {
-        format = Format(format, given->second.first);
-        return 0;
-      });
+    if (auto given = distributions_.find(name); given != distributions_.end()) {
+      const auto& [distribution, option] = given->second;
+      try {
+        format = Format(format, distribution);
+      } catch (const UserError& error) {
+        // Shown over the text as it was written.
+        fail(option, 0, option.size(), error.diagnostic().message, error.diagnostic().hint);
+      }
+    }
     std::vector<Extent> dims;
     for (const IndexVar& var : indices) {
       auto size = sizes_.find(var.name());
@@ -158,11 +175,11 @@ class Reader {
         fail(option, 0, name.size(), fmt::format("there is no tensor '{}' in the statement", name),
              suggest(name, known(scope_.tensors), "its tensors are"));
     };
-    for (const std::string& option : text_.formats) check(option, option.substr(0, option.find(':')));
-    for (const std::string& option : text_.types) check(option, option.substr(0, option.find(':')));
+    for (const std::string& option : text_.formats) check(option, name_of_option(option, ':'));
+    for (const std::string& option : text_.types) check(option, name_of_option(option, ':'));
     for (const auto& [name, given] : distributions_) check(given.second, name);
     for (const std::string& option : text_.sizes)
-      if (std::string name(trim(option.substr(0, option.find('=')))); !scope_.variables.contains(name))
+      if (std::string name = name_of_option(option, '='); !scope_.variables.contains(name))
         fail(option, 0, name.size(), fmt::format("there is no variable '{}' in the statement", name),
              suggest(name, known(scope_.variables), "its variables are"));
   }

@@ -7,6 +7,7 @@
 
 #include "base/lexer.hpp"
 #include "base/text.hpp"
+#include "format/non_zero.hpp"
 #include "format/registry.hpp"
 #include "machine/print.hpp"
 #include "spdistal/error.hpp"
@@ -97,21 +98,40 @@ void Format::check() const {
         fmt::format("the distribution names {} dimension{}, the format stores {}", distribution_->dims().size(),
                     distribution_->dims().size() == 1 ? "" : "s", order()),
         "write one name for each dimension of the tensor");
+  std::vector<DistVar> named;  // every name that is placed, or goes into a fusion
+  for (const DistFusion& fusion : distribution_->fusions())
+    named.insert(named.end(), fusion.vars.begin(), fusion.vars.end());
+  for (const std::vector<Placement>& placements : distribution_->levels())
+    for (const Placement& placement : placements)
+      if (placement.var()) named.push_back(*placement.var());
+  auto contains = [](const auto& list, const auto& item) {
+    return std::find(list.begin(), list.end(), item) != list.end();
+  };
   for (const std::vector<Placement>& placements : distribution_->levels())
     for (const Placement& placement : placements) {
       auto* non_zero = std::get_if<NonZero>(&placement.what());
       if (!non_zero) continue;
       // The positions of level k count everything above it too: an even split of them is one of the first k dimensions.
       std::vector<size_t> dims = distribution_->dims_of(non_zero->var);
+      std::string name = print.name(non_zero->var);
+      std::vector<std::string> all, left_out;
       size_t deepest = 0;
       for (size_t d : dims) deepest = std::max(deepest, level_of(d));
-      if (deepest + 1 == dims.size()) continue;
-      std::vector<std::string> outer;
-      for (size_t k = 0; k <= deepest; k++) outer.push_back(print.name(distribution_->dims()[size_t(mode_order_[k])]));
-      std::string name = print.name(non_zero->var);
-      refuse_distribution(fmt::format("~{}: the stored coordinates of {} are counted below those of {}", name, name,
-                                      enumerate({outer.begin(), outer.end() - 1})),
-                          fmt::format("fuse({},f) and ~f split them evenly", join(outer, ",")));
+      for (size_t k = 0; k <= deepest; k++) {
+        auto dim = size_t(mode_order_[k]);
+        all.push_back(print.name(distribution_->dims()[dim]));
+        if (!contains(dims, dim)) left_out.push_back(all.back());
+      }
+      if (!left_out.empty())
+        refuse_distribution(fmt::format("~{}: the stored coordinates of {} are counted below those of {}", name, name,
+                                        enumerate(left_out)),
+                            fmt::format("fuse({},f) and ~f split them evenly", join(all, ",")));
+      for (size_t k = deepest + 1; k < levels_split_by(*this, *distribution_, non_zero->var); k++)
+        if (const DistVar& with = distribution_->dims()[size_t(mode_order_[k])]; contains(named, with))
+          refuse_distribution(
+              fmt::format("~{}: the format '{}' keeps one {} for each entry, so that it goes where the entry goes",
+                          name, str(), print.name(with)),
+              fmt::format("leave {} out: ~{} splits the entries evenly", print.name(with), name));
     }
 }
 
@@ -120,9 +140,11 @@ Format Format::parse(std::string_view text) {
   std::vector<LevelFormat> levels;
   for (size_t at = 0; at < colon; at++) {
     auto level = level_of_letter(text[at]);
+    size_t end = at + 1;  // of the whole UTF-8 character
+    while (end < colon && (text[end] & 0xC0) == 0x80) end++;
     if (!level)
-      throw UserError(Diagnostic{fmt::format("'{}' is no level format", text[at]),
-                                 {{std::string(text), at, at + 1}},
+      throw UserError(Diagnostic{fmt::format("'{}' is no level format", text.substr(at, end - at)),
+                                 {{std::string(text), at, end}},
                                  "the level formats are " + describe_levels()});
     levels.push_back(*level);
   }
@@ -132,14 +154,18 @@ Format Format::parse(std::string_view text) {
     Lexer in(tail, "order");
     order.clear();
     try {
-      do order.push_back(int(in.expect_integer("the number of a dimension")));
-      while (in.accept(","));
+      do {
+        Token token = in.peek();
+        int64_t dim = in.expect_integer("the number of a dimension");
+        if (dim >= int64_t(levels.size())) in.fail(token, fmt::format("there is no dimension {}", dim));
+        order.push_back(int(dim));
+      } while (in.accept(","));
       in.expect_end();
     } catch (const UserError& error) {
       const Excerpt& part = error.diagnostic().excerpts.at(0);
       throw UserError(Diagnostic{error.diagnostic().message,
                                  {{std::string(text), part.begin + colon + 1, part.end + colon + 1}},
-                                 "the order of dimensions is written 1,0 with the outermost first"});
+                                 "the order of dimensions is written 1,0 with the outermost first; they count from 0"});
     }
   }
   try {

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
+#include "base/text.hpp"
 #include "machine/print.hpp"
 #include "spdistal/error.hpp"
 
@@ -63,20 +65,22 @@ void Distribution::check() const {
       refuse(fmt::format("{} names two dimensions of the tensor", name(dim)), "give every dimension a name of its own");
   std::set<DistVar> fused_away;
   for (const DistFusion& fusion : fusions_) {
-    if (fusion.vars.size() < 2) refuse("a fusion takes two dimensions or more");
+    if (fusion.vars.size() < 2) refuse("a fusion takes two dimensions or more", "write fuse({x, y}, f)");
     for (const DistVar& part : fusion.vars) {
       if (!known.contains(part))
         refuse(fmt::format("fuse: {} is no dimension of the tensor", name(part)),
                fmt::format("its dimensions are {}", print.dims()));
-      if (!fused_away.insert(part).second) refuse(fmt::format("{} is fused twice", name(part)));
+      if (!fused_away.insert(part).second)
+        refuse(fmt::format("{} is fused twice", name(part)), "a dimension goes into one fusion");
     }
     if (!known.insert(fusion.fused).second)
       refuse(fmt::format("fuse: {} is taken already", name(fusion.fused)), "the last name of a fusion is new");
   }
 
   if (levels_.size() > machine_.levels().size())
-    refuse(fmt::format("the distribution has {} levels, the machine {}", levels_.size(), machine_.levels().size()));
-  std::set<DistVar> partitioned;
+    refuse(fmt::format("the distribution has {} levels, the machine {}", levels_.size(), machine_.levels().size()),
+           "a machine of two levels is Machine(Grid(2), Grid(4)), or -m 2/4");
+  std::map<DistVar, bool> by_non_zeros;  // of each dimension that an outer level partitions
   for (size_t level = 0; level < levels_.size(); level++) {
     const std::vector<Extent>& grid = machine_.levels()[level].extents();
     if (levels_[level].size() != grid.size())
@@ -89,22 +93,24 @@ void Distribution::check() const {
       if (auto* coordinate = std::get_if<int64_t>(&placement.what())) {
         std::optional<int64_t> size = grid[d].value();
         if (*coordinate < 0 || (size && *coordinate >= *size))
-          refuse(fmt::format("coordinate {} is outside the machine's {} dimension", *coordinate,
-                             d == 0 ? "first" : (d == 1 ? "second" : "last")),
-                 size ? fmt::format("it has coordinates 0 to {}", *size - 1) : "");
+          refuse(fmt::format("coordinate {} is outside the machine's {} dimension", *coordinate, ordinal(d)),
+                 size ? fmt::format("it has coordinates 0 to {}", *size - 1) : "coordinates count from 0");
         continue;
       }
       const DistVar& var = *placement.var();
-      if (!here.insert(var).second) refuse(fmt::format("{} stands for two dimensions of the machine", name(var)));
+      if (!here.insert(var).second)
+        refuse(fmt::format("{} stands for two dimensions of one grid", name(var)),
+               "give each its own name; one that names no tensor dimension replicates");
       if (fused_away.contains(var))
         refuse(fmt::format("{} is fused and cannot be placed by itself", name(var)), "place the fused name instead");
       bool non_zero = std::holds_alternative<NonZero>(placement.what());
       if (non_zero && !known.contains(var))
         refuse(fmt::format("~{}: {} is no dimension of the tensor", name(var), name(var)),
                fmt::format("its dimensions are {}; a name without ~ replicates", print.dims()));
-      if (non_zero && !partitioned.insert(var).second)
-        refuse(fmt::format("~{}: {} is partitioned already", name(var), name(var)));
-      if (!non_zero && known.contains(var)) partitioned.insert(var);
+      if (!known.contains(var)) continue;
+      if (by_non_zeros.try_emplace(var, non_zero).first->second != non_zero)
+        refuse(fmt::format("{} is partitioned by coordinates on one level and by non-zeros on another", name(var)),
+               fmt::format("write ~{} on both, or on neither", name(var)));
     }
   }
 }

@@ -25,7 +25,8 @@ std::vector<Extent> parse_extents(Lexer& in) {
       std::string_view part = token.text.substr(at, stop - at);
       Lexer number(part, "machine");
       if (part.empty() || part.find_first_not_of("0123456789") != part.npos)
-        in.fail(token, fmt::format("'{}' is no size of a grid", token.text), std::string(machine_hint));
+        in.fail(token, fmt::format("'{}' is no size of a grid", token.text));
+      if (part.size() > 18) in.fail(token, fmt::format("{} is larger than any machine", part));
       int64_t size = number.expect_integer("a size");
       if (size == 0) in.fail(token, "a grid dimension of 0 holds no processor", "write 1 for a single processor");
       extents.push_back(size);
@@ -35,9 +36,7 @@ std::vector<Extent> parse_extents(Lexer& in) {
   return extents;
 }
 
-}  // namespace
-
-Machine parse_machine(std::string_view text) {
+Machine read_machine(std::string_view text) {
   Lexer in(text, "machine");
   std::vector<Grid> levels;
   do {
@@ -51,11 +50,11 @@ Machine parse_machine(std::string_view text) {
     }
     levels.emplace_back(std::move(extents), kind);
   } while (in.accept("/"));
-  if (!in.at_end()) in.fail(in.peek(), fmt::format("unexpected '{}'", in.peek().text), std::string(machine_hint));
+  if (!in.at_end()) in.fail(in.peek(), fmt::format("unexpected '{}'", in.peek().text));
   return Machine(std::move(levels));
 }
 
-ParsedDistribution parse_distribution(std::string_view text, const Machine& machine) {
+ParsedDistribution read_distribution(std::string_view text, const Machine& machine) {
   Lexer in(text, "distribution");
   std::map<std::string, DistVar, std::less<>> vars;
   auto var = [&](const Token& name) {
@@ -76,18 +75,16 @@ ParsedDistribution parse_distribution(std::string_view text, const Machine& mach
   std::vector<DistFusion> fusions;
   while (in.peek().kind == Token::Kind::Name) {
     Token word = in.next();
-    if (word.text != "fuse")
-      in.fail(word, fmt::format("expected 'fuse' or '->', found '{}'", word.text),
-              "a distribution is written B(x,y) -> M(x), or B(x,y) fuse(x,y,f) -> M(~f)");
+    if (word.text != "fuse") in.fail(word, fmt::format("expected 'fuse' or '->', found '{}'", word.text));
     std::vector<DistVar> parts = names("a name for a dimension");
     if (parts.size() < 3)
-      in.fail(word.begin, in.peek().begin, "a fusion takes two dimensions or more and a new name",
+      in.fail(word.begin, in.previous_end(), "a fusion takes two dimensions or more and a new name",
               "write fuse(x,y,f): the last name is the new one");
     DistVar fused = parts.back();
     parts.pop_back();
     fusions.push_back({std::move(parts), std::move(fused)});
   }
-  in.expect("->", "a distribution is written B(x,y) -> M(x)");
+  in.expect("->");
   Token target = in.expect_name("the machine M");
   if (target.text != "M") in.fail(target, fmt::format("unknown machine '{}'", target.text), "the machine is called M");
 
@@ -113,6 +110,17 @@ ParsedDistribution parse_distribution(std::string_view text, const Machine& mach
     Diagnostic d = error.diagnostic();
     throw UserError(Diagnostic{d.message, {{std::string(text), 0, text.size()}}, d.hint});
   }
+}
+
+}  // namespace
+
+Machine parse_machine(std::string_view text) {
+  return with_hint(machine_hint, [&] { return read_machine(text); });
+}
+
+ParsedDistribution parse_distribution(std::string_view text, const Machine& machine) {
+  return with_hint("a distribution is written B(x,y) -> M(x), or B(x,y) fuse(x,y,f) -> M(~f)",
+                   [&] { return read_distribution(text, machine); });
 }
 
 }  // namespace spdistal

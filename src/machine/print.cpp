@@ -8,15 +8,9 @@
 namespace spdistal {
 
 std::string print(const Extent& extent) {
-  if (const Param* param = extent.param()) {
-    if (!param->symbol().name().empty()) return param->symbol().name();
-    return param->value() ? std::to_string(*param->value()) : "?";
-  }
-  return std::to_string(*extent.value());
-}
-
-std::string print(const Pieces& pieces) {
-  return pieces.grid_dim() ? pieces.grid_dim()->str() : print(pieces.extent());
+  if (std::optional<int64_t> value = extent.value()) return std::to_string(*value);
+  const std::string& name = extent.param()->symbol().name();
+  return name.empty() ? "?" : name;
 }
 
 std::string print(const Machine& machine) {

@@ -9,9 +9,8 @@ namespace spdistal {
 
 /// "4", "2x3,gpu", "2/4,gpu"; an unbound Param prints its name.
 std::string print(const Machine& machine);
-/// "4", "p" or "?" for an unnamed parameter without a value.
+/// "4"; a parameter without a value is its name, or "?" where it has none.
 std::string print(const Extent& extent);
-std::string print(const Pieces& pieces);
 
 /// The parts of one distribution with its names chosen consistently.
 class DistributionPrinter {

@@ -28,6 +28,19 @@ void free_variables(const Expr& expr, std::set<IndexVar>& bound, std::set<IndexV
   children(expr, [&](const Expr& child) { free_variables(child, bound, free, twice); });
 }
 
+// Does this access stand outside of every sum over var, and use it?
+bool stands_outside(const Expr& expr, const Access& access, const IndexVar& var) {
+  if (auto* sum = expr.as<Sum>(); sum && sum->var == var) return false;
+  if (auto* own = expr.as<Access>(); own && structurally_equal(*own, access)) return uses(expr, var);
+  bool found = false;
+  children(expr, [&](const Expr& child) { found = found || stands_outside(child, access, var); });
+  return found;
+}
+bool is_outside(const Assignment& assignment, const Access& access, const IndexVar& var) {
+  bool left = structurally_equal(assignment.lhs, access) && uses(Expr(access), var);
+  return left || stands_outside(assignment.rhs, access, var);
+}
+
 }  // namespace
 
 Result<> check(const Assignment& assignment) {
@@ -44,11 +57,13 @@ Result<> check(const Assignment& assignment) {
   look(assignment.lhs);
   each<Access>(assignment.rhs, look);
   if (odd)
-    return refuse(fmt::format("{} has {} but is indexed by {}", print.name(odd->tensor),
-                              count(odd->tensor.order(), "dimension"), count(odd->indices.size(), "variable")),
-                  [&](const Access& access) {
-                    return access.tensor == odd->tensor && access.indices.size() != access.tensor.order();
-                  });
+    return refuse(
+        fmt::format("{} has {} but is indexed by {}", print.name(odd->tensor), count(odd->tensor.order(), "dimension"),
+                    count(odd->indices.size(), "variable")),
+        [&](const Access& access) {
+          return access.tensor == odd->tensor && access.indices.size() != access.tensor.order();
+        },
+        "every access has one variable for each dimension");
 
   std::set<IndexVar> bound, free, twice, summed;
   free_variables(assignment.rhs, bound, free, twice);
@@ -57,13 +72,22 @@ Result<> check(const Assignment& assignment) {
     return refuse(fmt::format("{} is summed inside a sum over {}", print.name(var), print.name(var)), everything,
                   "give the inner sum a variable of its own");
   for (const IndexVar& var : summed) {
-    bool on_left =
-        std::find(assignment.lhs.indices.begin(), assignment.lhs.indices.end(), var) != assignment.lhs.indices.end();
-    if (on_left || free.contains(var))
-      return refuse(fmt::format("{} is summed by sum({}, …) and also stands outside of that sum", print.name(var),
-                                print.name(var)),
-                    everything, "use two variables");
+    auto indexed = [&](const Access& access) {
+      return std::find(access.indices.begin(), access.indices.end(), var) != access.indices.end();
+    };
+    if (indexed(assignment.lhs) || free.contains(var))
+      return refuse(
+          fmt::format("{} is summed by sum({}, …) and also stands outside of that sum", print.name(var),
+                      print.name(var)),
+          [&](const Access& access) { return is_outside(assignment, access, var); }, "use two variables");
   }
+  std::optional<IndexVar> unused;
+  each<Sum>(assignment.rhs, [&](const Sum& sum) {
+    if (!unused && !uses(sum.body, sum.var)) unused = sum.var;
+  });
+  if (unused)
+    return refuse(fmt::format("{} does not stand in the expression that is summed over it", print.name(*unused)),
+                  everything, "sum over a variable that it uses");
 
   std::optional<Call> unordered;
   each<Call>(assignment.rhs, [&](const Call& call) {
@@ -72,7 +96,8 @@ Result<> check(const Assignment& assignment) {
       if (ordered && is_complex(type_of(arg))) unordered = call;
   });
   if (unordered)
-    return refuse(fmt::format("{}: complex numbers have no order", info(unordered->function).name), everything);
+    return refuse(fmt::format("{}: complex numbers have no order", info(unordered->function).name), everything,
+                  "compare their abs(…)");
 
   ScalarType result = assignment.lhs.tensor.type(), value = type_of(assignment.rhs);
   if (is_complex(value) && !is_complex(result))

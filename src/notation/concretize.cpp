@@ -35,7 +35,8 @@ bool has_sum(const Expr& expr) {
 }
 
 // Moves sums outwards through products, negations and the upper side of quotients, which does not change the value and
-// lets all sums of a term share one nest of loops. A product of two sums stays one: its loops would multiply.
+// lets all sums of a term share one nest of loops. A product of two sums stays one: its loops would multiply. A quotient
+// of integers stays too: it rounds.
 Expr hoist_sums(const Expr& expr) {
   return rewrite(
       expr,
@@ -45,7 +46,8 @@ Expr hoist_sums(const Expr& expr) {
       },
       [](const Binary& n) -> Expr {
         bool product = n.op == BinaryOp::Mul;
-        if (auto* sum = n.a.as<Sum>(); sum && (product || n.op == BinaryOp::Div))
+        bool quotient = n.op == BinaryOp::Div && !is_integral(type_of(n));
+        if (auto* sum = n.a.as<Sum>(); sum && (product || quotient))
           if (!uses(n.b, sum->var) && !has_sum(n.b)) return Sum{sum->var, hoist_sums(Binary{n.op, sum->body, n.b})};
         if (auto* sum = n.b.as<Sum>(); sum && product)
           if (!uses(n.a, sum->var) && !has_sum(n.a)) return Sum{sum->var, hoist_sums(Binary{n.op, n.a, sum->body})};
@@ -85,7 +87,7 @@ class Concretizer {
   // Loops over free, and over the sums at the root of rhs, around lhs op rhs.
   Stmt nest(const Access& lhs, AssignOp op, Expr rhs, std::vector<IndexVar> free) {
     std::vector<IndexVar> loops = std::move(free);
-    while (auto* sum = rhs.as<Sum>()) {
+    while (auto* sum = sums_in_place(lhs.tensor.type(), type_of(rhs)) ? rhs.as<Sum>() : nullptr) {
       loops.push_back(sum->var);
       op = AssignOp::Add;
       Expr body = sum->body;
@@ -102,6 +104,10 @@ class Concretizer {
   }
 
  private:
+  // Can terms be added up in the result itself? Not where each would be rounded to an integer or a truth value first.
+  static bool sums_in_place(ScalarType result, ScalarType value) {
+    return !is_integral(result) || (is_integral(value) && result != ScalarType::Bool);
+  }
   // Replaces the outermost sums inside expr by scalars that producers compute.
   Expr extract(const Expr& expr, std::vector<Stmt>& producers) {
     if (!expr.is<Sum>()) return map_children(expr, [&](const Expr& child) { return extract(child, producers); });

@@ -32,6 +32,9 @@ Expr sum_smallest(const Expr& expr, const IndexVar& var) {
   });
   if (using_children != 1) return Sum{var, expr};
   Expr inner = sum_smallest(*only, var);
+  // A sum over all of another sum's body goes around that one.
+  if (auto* sum = inner.as<Sum>(); expr.is<Sum>() && sum && sum->var == var && sum->body.same_as(*only))
+    return Sum{var, expr};
   return map_children(expr, [&](const Expr& child) { return uses(child, var) ? inner : child; });
 }
 

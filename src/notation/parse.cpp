@@ -11,16 +11,20 @@
 namespace spdistal::notation {
 namespace {
 
-// "2.5f": the digits as a number, the letters as its type.
-Scalar parse_number(Lexer& in, const Token& token) {
-  std::string_view text = token.text;
+// "2.5f": the digits as a number, the letters as its type. The sign belongs to it: there is an int32 -2147483648.
+Scalar parse_number(Lexer& in, const Token& token, std::string sign = "") {
+  std::string signed_text = sign + std::string(token.text);
+  std::string_view text = signed_text;
   size_t split = text.size();
   while (split > 0 && std::isalpha(static_cast<unsigned char>(text[split - 1]))) split--;
   std::string_view digits = text.substr(0, split), suffix = text.substr(split);
   auto read = [&](auto value) {
     auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (error == std::errc::result_out_of_range)
-      in.fail(token, fmt::format("{} is out of the range of its type", text), "write it as a double: 1e30");
+      in.fail(token, fmt::format("{} is out of the range of {}", text, name_of(Scalar(value).type())),
+              std::is_integral_v<decltype(value)>      ? fmt::format("write a double: {}.0", digits)
+              : std::is_same_v<decltype(value), float> ? "leave out the f: a double reaches further"
+                                                       : "the largest double is about 1.8e308; write inf for infinity");
     if (error != std::errc{} || stop != digits.data() + digits.size())
       in.fail(token, fmt::format("'{}' is no number", text));
     return value;
@@ -28,12 +32,13 @@ Scalar parse_number(Lexer& in, const Token& token) {
   bool whole = digits.find_first_of(".eE") == digits.npos;
   if (suffix.empty() && whole) {
     int64_t value = read(int64_t{});
-    if (value <= std::numeric_limits<int32_t>::max()) return int32_t(value);
+    if (value == int32_t(value)) return int32_t(value);
     return value;
   }
   if (suffix.empty()) return read(double{});
   if (suffix == "L" && whole) return read(int64_t{});
   if (suffix == "f") return read(float{});
+  if (suffix == "L") in.fail(token, fmt::format("'{}' is no number", text), "L is for whole numbers");
   in.fail(token, fmt::format("'{}' is no number", text), "the suffixes are L (64-bit integer) and f (float)");
 }
 
@@ -44,11 +49,6 @@ double real_part(const Scalar& value) {
         else return double(v);
       },
       static_cast<const ScalarVariant&>(value));
-}
-
-Scalar negated(const Scalar& value) {
-  return std::visit([](auto v) -> Scalar { return static_cast<decltype(v)>(-v); },
-                    static_cast<const ScalarVariant&>(value));
 }
 
 Expr parse_unary(Lexer& in, Scope& scope);
@@ -75,7 +75,7 @@ Expr parse_complex(Lexer& in, bool single) {
 }
 
 Expr parse_call(Lexer& in, const Token& name, const FunctionInfo& function, Scope& scope) {
-  in.expect("(", fmt::format("{} is a function", function.name));
+  in.expect("(", fmt::format("{} is a function: write {}(…)", function.name, function.name));
   std::vector<Expr> args;
   do args.push_back(parse_expression(in, scope));
   while (in.accept(","));
@@ -87,17 +87,25 @@ Expr parse_call(Lexer& in, const Token& name, const FunctionInfo& function, Scop
   Expr call = Call{function.function, args};
   bool ordered = function.function == Function::Min || function.function == Function::Max;
   if (ordered && is_complex(type_of(call)))
-    in.fail(name.begin, close.end, fmt::format("{}: complex numbers have no order", function.name));
+    in.fail(name.begin, close.end, fmt::format("{}: complex numbers have no order", function.name),
+            "compare their abs(…)");
   return call;
 }
 
+bool second_star(const Lexer& in, const Token& token) {
+  return token.text == "*" && token.begin > 0 && in.source()[token.begin - 1] == '*';
+}
+
 Expr parse_unary(Lexer& in, Scope& scope) {
+  Lexer::Nested nested(in);
   Token token = in.peek();
   if (in.accept("-")) {
     // A minus directly before a number is the number's sign.
-    bool number = in.peek().kind == Token::Kind::Number || in.peek().text == "inf" || in.peek().text == "inff";
-    Expr inner = parse_unary(in, scope);
-    return number ? Expr(Literal{negated(inner.as<Literal>()->value)}) : Expr(Neg{inner});
+    Token number = in.peek();
+    if (number.kind == Token::Kind::Number) return in.next(), Expr(Literal{parse_number(in, number, "-")});
+    if (number.text == "inf") return in.next(), Expr(Literal{-std::numeric_limits<double>::infinity()});
+    if (number.text == "inff") return in.next(), Expr(Literal{-std::numeric_limits<float>::infinity()});
+    return Neg{parse_unary(in, scope)};
   }
   if (in.accept("(")) {
     Expr inner = parse_expression(in, scope);
@@ -109,9 +117,12 @@ Expr parse_unary(Lexer& in, Scope& scope) {
     return Literal{parse_number(in, token)};
   }
   if (token.kind != Token::Kind::Name)
-    in.fail(token, token.kind == Token::Kind::End
-                       ? "the statement ends where a tensor or a number should stand"
-                       : fmt::format("expected a tensor or a number, found '{}'", token.text));
+    in.fail(token,
+            token.kind == Token::Kind::End ? "the text ends where a tensor or a number should stand"
+                                           : fmt::format("expected a tensor or a number, found '{}'", token.text),
+            token.text == "="        ? "a statement has one ="
+            : second_star(in, token) ? "a power is written pow(x, 2)"
+                                     : "");
   std::string_view word = token.text;
   for (const FunctionInfo& function : functions())
     if (function.name == word) {
@@ -128,16 +139,45 @@ Expr parse_unary(Lexer& in, Scope& scope) {
     in.next();
     in.expect("(", "an explicit sum is written sum(j, B(i,j))");
     Token var = in.expect_name("the variable to sum over");
-    in.expect(",");
+    in.expect(",", "an explicit sum is written sum(j, B(i,j))");
     Expr body = parse_expression(in, scope);
     Token close = in.expect(")");
     const IndexVar& over = scope.variable(var.text);
     if (!uses(body, over))
       in.fail(token.begin, close.end,
-              fmt::format("{} does not stand in the expression that is summed over it", var.text));
+              fmt::format("{} does not stand in the expression that is summed over it", var.text),
+              "sum over a variable that it uses");
     return Sum{over, body};
   }
   return parse_access(in, scope);
+}
+
+std::vector<std::string> function_names() {
+  std::vector<std::string> out{"sum"};
+  for (const FunctionInfo& function : functions()) out.emplace_back(function.name);
+  return out;
+}
+
+// Longer statements would make trees too deep to walk.
+constexpr size_t kLongest = 10'000;
+
+// What was meant, where something else than = follows the left side.
+std::string_view after_left_side(const Lexer& in) {
+  if (in.at("[")) return "indices stand in parentheses: a(i)";
+  if (in.at("-") && in.peek(1).text == "=") return "there are = and +=: write a(i) += -(…)";
+  if (in.at("*") || in.at("/")) return "there are = and +=: write a(i) = a(i) * (…)";
+  return "a statement is written a(i) = B(i,j) * c(j)";
+}
+// And where something follows the right side.
+std::string_view after_right_side(const Lexer& in) {
+  if (in.at("^")) return "a power is written pow(x, 2)";
+  if (in.at("=")) return "a statement has one =";
+  if (in.at(";")) return "give one statement at a time";
+  if (in.at("[") || in.at("{")) return "indices stand in parentheses: a(i)";
+  if (in.at(")")) return "there is no '(' for it";
+  if (in.peek().kind == Token::Kind::Name || in.peek().kind == Token::Kind::Number || in.at("("))
+    return "write an operator between the two: + - * /";
+  return "";
 }
 
 Expr parse_product(Lexer& in, Scope& scope) {
@@ -184,7 +224,8 @@ Expr parse_expression(Lexer& in, Scope& scope) {
 Access parse_access(Lexer& in, Scope& scope) {
   Token name = in.expect_name("the name of a tensor");
   if (is_reserved(name.text))
-    in.fail(name, fmt::format("'{}' is the name of a function and cannot name a tensor", name.text));
+    in.fail(name, fmt::format("'{}' is a word of the language and cannot name a tensor", name.text),
+            "give the tensor another name");
   std::vector<IndexVar> indices;
   if (in.accept("(") && !in.accept(")")) {
     do {
@@ -192,8 +233,11 @@ Access parse_access(Lexer& in, Scope& scope) {
         in.fail(in.peek(), "an index is a variable, not a number",
                 "to take one slice, copy it into a tensor of its own first");
       indices.push_back(scope.variable(in.expect_name("an index variable").text));
+      if (in.at("("))
+        in.fail(name, fmt::format("there is no function '{}'", name.text),
+                suggest(name.text, function_names(), "the functions are"));
     } while (in.accept(","));
-    in.expect(")");
+    in.expect(")", "an index is a plain variable, and commas stand between them: B(i,j)");
   }
   if (scope.declare && !scope.tensors.contains(name.text))
     scope.tensors.emplace(std::string(name.text), scope.declare(in, name, indices));
@@ -201,19 +245,25 @@ Access parse_access(Lexer& in, Scope& scope) {
   if (tensor.order() != indices.size())
     in.fail(name.begin, in.previous_end(),
             fmt::format("{} has {} dimension{} but is indexed by {} variable{}", name.text, tensor.order(),
-                        tensor.order() == 1 ? "" : "s", indices.size(), indices.size() == 1 ? "" : "s"));
+                        tensor.order() == 1 ? "" : "s", indices.size(), indices.size() == 1 ? "" : "s"),
+            "every access has one variable for each dimension");
   return Access{tensor, std::move(indices)};
 }
 
 Assignment parse_assignment(std::string_view text, Scope& scope) {
   Lexer in(text, "statement");
   if (in.at_end()) in.fail(in.peek(), "the statement is empty", "a statement is written a(i) = B(i,j) * c(j)");
+  if (in.size() > kLongest)
+    in.fail(in.peek(), fmt::format("the statement has more than {} words", kLongest),
+            "compute it in several statements");
   Access lhs = parse_access(in, scope);
   AssignOp op = AssignOp::Set;
   if (in.accept("+=")) op = AssignOp::Add;
-  else in.expect("=", "a statement is written a(i) = B(i,j) * c(j)");
+  else in.expect("=", after_left_side(in));
   Expr rhs = parse_expression(in, scope);
-  in.expect_end();
+  if (!in.at_end())
+    in.fail(in.peek(), fmt::format("expected the end of the statement, found '{}'", in.peek().text),
+            std::string(after_right_side(in)));
   return {std::move(lhs), op, std::move(rhs)};
 }
 

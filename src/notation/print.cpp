@@ -34,7 +34,7 @@ std::string print(const Scalar& value) {
         using T = decltype(v);
         if constexpr (std::is_same_v<T, bool>) return v ? "true" : "false";
         else if constexpr (std::is_same_v<T, int32_t>) return std::to_string(v);
-        else if constexpr (std::is_same_v<T, int64_t>) return std::to_string(v) + (v > INT32_MAX ? "" : "L");
+        else if constexpr (std::is_same_v<T, int64_t>) return std::to_string(v) + (v == int32_t(v) ? "L" : "");
         else if constexpr (std::is_same_v<T, float>) return real_text(v, true) + "f";
         else if constexpr (std::is_same_v<T, double>) return real_text(v, false);
         else if constexpr (std::is_same_v<T, std::complex<float>>)
@@ -60,14 +60,18 @@ std::string Printer::name(const Param& param) {
   return params_.of(param.symbol(), letters);
 }
 
-std::string Printer::size(const Extent& extent, const IndexVar& of) {
-  if (extent.param() && extent.param()->symbol().name().empty() && !extent.value())
-    return fmt::format("|{}|", name(of));
-  return spdistal::print(extent);
+std::string Printer::number(const Pieces& pieces) {
+  if (pieces.grid_dim()) return pieces.grid_dim()->str();
+  if (std::optional<int64_t> value = pieces.value()) return std::to_string(*value);
+  return name(*pieces.extent().param());
 }
 
 std::string Printer::size(const Pieces& pieces, const IndexVar& of) {
-  return pieces.grid_dim() ? pieces.grid_dim()->str() : size(pieces.extent(), of);
+  bool nameless = !pieces.grid_dim() && !pieces.value() && pieces.extent().param()->symbol().name().empty();
+  if (!nameless) return number(pieces);
+  // A copy of a variable has its size: |j| says more than |j2|.
+  auto known = sized_.try_emplace({pieces.extent().param()->symbol(), of.name()}, of).first;
+  return fmt::format("|{}|", name(of.name().empty() ? of : known->second));
 }
 
 void Printer::access(std::string& out, const Access& access) {

@@ -17,8 +17,9 @@ class Printer {
   std::string name(const IndexVar& var);
   std::string name(const TensorVar& tensor);
   std::string name(const Param& param);
-  /// "1000", "n", or "|i|" for a size that has no name of its own but is that of variable i.
-  std::string size(const Extent& extent, const IndexVar& of);
+  /// A number that a program gives: "1000", "M.x", or the name of a parameter that has no value yet.
+  std::string number(const Pieces& pieces);
+  /// The size of a variable: the same, but "|i|" for a parameter that has no name either.
   std::string size(const Pieces& pieces, const IndexVar& of);
 
   std::string operator()(const Access& access);
@@ -39,6 +40,7 @@ class Printer {
   void access(std::string& out, const Access& access);
 
   Names vars_, tensors_, params_;
+  std::map<std::pair<Symbol, std::string>, IndexVar> sized_;  // by parameter and name, the variable printed first
   std::function<bool(const Access&)> marked_;
   std::optional<std::pair<size_t, size_t>> mark_;
 };

@@ -26,14 +26,33 @@ class ConcretePrinter {
                  [&](const Assign& a) { accumulates |= a.lhs.tensor == statement_.result && a.op == AssignOp::Add; });
     bool partial = std::any_of(provenance().roots.begin(), provenance().roots.end(),
                                [&](const Root& root) { return found_at_position(root.var); });
-    if (statement_.start == Start::Zero && (accumulates || partial))
-      line(0, fmt::format("zero {}", print_.name(statement_.result)));
+    if (statement_.start == Start::Zero && (accumulates || partial || writes_diagonal())) {
+      std::string name = print_.name(statement_.result);
+      line(0, fmt::format("zero {}{}", name, reads_result() ? fmt::format(", reading {} as it was", name) : ""));
+    }
     visit(statement_.body, 0);
     if (!text.empty()) text.pop_back();
   }
 
  private:
   const Provenance& provenance() const { return statement_.provenance; }
+
+  // Elements of the result that the loops do not reach are zero too.
+  bool writes_diagonal() const {
+    bool found = false;
+    each<Assign>(statement_.body, [&](const Assign& a) {
+      std::set<IndexVar> distinct(a.lhs.indices.begin(), a.lhs.indices.end());
+      found |= a.lhs.tensor == statement_.result && distinct.size() < a.lhs.indices.size();
+    });
+    return found;
+  }
+  bool reads_result() const {
+    bool found = false;
+    each<Assign>(statement_.body, [&](const Assign& a) {
+      each<Access>(a.rhs, [&](const Access& access) { found |= access.tensor == statement_.result; });
+    });
+    return found;
+  }
 
   // Variables of the statement first, so that i is i; then derived ones, which like to be called after their parents.
   void choose_names() {
@@ -49,42 +68,41 @@ class ConcretePrinter {
     if (const Root* root = provenance().root(var))
       return root->fixed ? fmt::format("{{{}}}", *root->fixed) : print_.size(root->size, var);
     for (const Made& made : provenance().made_by(var)->made)
-      if (made.var == var) return arithmetic(made.size, context, var);
+      if (made.var == var) return arithmetic(made.size, context);
     return "?";
   }
 
   enum Precedence { kSum = 1, kProduct = 2, kFactor = 3 };
 
-  // `of` is the variable whose size or value is printed: a machine's size without a name is called after it.
-  std::string arithmetic(const IndexExpr& expr, int context, const IndexVar& of) {
+  std::string arithmetic(const IndexExpr& expr, int context) {
     auto binary = [&](int precedence, const IndexBinary& n, std::string_view symbol) {
-      std::string out =
-          arithmetic(n.a, precedence, of) + fmt::format(" {} ", symbol) + arithmetic(n.b, precedence + 1, of);
+      std::string out = arithmetic(n.a, precedence) + fmt::format(" {} ", symbol) + arithmetic(n.b, precedence + 1);
       return precedence < context ? "(" + out + ")" : out;
     };
     return match(
         expr, [&](const ValueOf& n) { return print_.name(n.var); },
-        [&](const SizeOf& n) { return size(n.var, context); },
-        [&](const Number& n) { return print_.size(n.value, of); },
+        [&](const SizeOf& n) { return size(n.var, context); }, [&](const Number& n) { return print_.number(n.value); },
         [&](const IndexBinary& n) -> std::string {
           switch (n.op) {
             case IndexOp::Add: return binary(kSum, n, "+");
             case IndexOp::Mul: return binary(kProduct, n, "*");
             case IndexOp::Div: return binary(kProduct, n, "/");
             case IndexOp::Mod: return binary(kProduct, n, "%");
-            default: return fmt::format("ceil({} / {})", arithmetic(n.a, kProduct, of), arithmetic(n.b, kFactor, of));
+            default: return fmt::format("ceil({} / {})", arithmetic(n.a, kProduct), arithmetic(n.b, kFactor));
           }
         },
         [&](const StoredCount& n) { return fmt::format("|{}|", stored(n.levels)); },
         [&](const StoredCoordinate& n) {
-          return fmt::format("{} at {}", stored(n.levels), arithmetic(n.position, kFactor, of));
+          return fmt::format("{} at {}", stored(n.levels), arithmetic(n.position, kFactor));
         });
   }
 
-  // "B(i,j)" of the levels that a position loop covers; those above are fixed by the loops outside.
+  // "B(i,j)" of the levels that a position loop covers, those above being fixed by the loops outside; "B(i,_)" where
+  // it does not reach down to j.
   std::string stored(const Levels& levels) {
-    std::vector<std::string> names;
-    for (size_t level = 0; level <= levels.last; level++) names.push_back(print_.name(levels.var(level)));
+    std::vector<std::string> names(levels.access.indices.size(), "_");
+    for (size_t level = 0; level <= levels.last; level++)
+      names[size_t(levels.access.tensor.format().mode_order()[level])] = print_.name(levels.var(level));
     return fmt::format("{}({})", print_.name(levels.access.tensor), join(names, ","));
   }
 
@@ -98,7 +116,7 @@ class ConcretePrinter {
           names.push_back(print_.name(coordinate->levels.var(level)));
         left = names.size() == 1 ? names[0] : "(" + join(names, ",") + ")";
       }
-      std::string formula = fmt::format("{} = {}", left, arithmetic(r.value, kSum, r.var));
+      std::string formula = fmt::format("{} = {}", left, arithmetic(r.value, kSum));
       return r.guard == Guard::Checked ? formula + " < " + size(r.var) : formula;
     });
   }

@@ -55,12 +55,15 @@ class ParamChecker {
     std::string name = refuse_.name(var);
     if (statement_.provenance.knows(var))
       return refuse(refuse_.at(var, fmt::format("{} is in use already", name), "give the new loop a name of its own"));
-    if (!made_.insert(var).second) refuse(refuse_.whole(fmt::format("{} is to be two new loops at once", name)));
+    if (!made_.insert(var).second)
+      refuse(refuse_.whole(fmt::format("{} is to be two new loops at once", name),
+                           "give each new loop a name of its own"));
   }
   void all_differ(const std::vector<IndexVar>& vars) {
     std::set<IndexVar> seen;
     for (const IndexVar& var : vars)
-      if (!seen.insert(var).second) return refuse(refuse_.at(var, fmt::format("{} is named twice", refuse_.name(var))));
+      if (!seen.insert(var).second)
+        return refuse(refuse_.at(var, fmt::format("{} is named twice", refuse_.name(var)), "name each loop once"));
   }
 
   Refusal refuse_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "format/non_zero.hpp"
 #include "machine/print.hpp"
 #include "schedule/apply.hpp"
 
@@ -22,7 +23,13 @@ class Placer {
   PlacedTensor run() {
     ConcreteStatement initial = copy_onto_itself();
     PlacedTensor out{initial, {}, initial};
-    for (const DistFusion& fusion : distribution_.fusions()) fuse_loops(fusion);
+    for (const DistFusion& fusion : distribution_.fusions())
+      if (!goes_into_non_zeros(fusion.fused)) {
+        std::vector<IndexVar> run;
+        for (const DistVar& part : fusion.vars) run.push_back(loop_of_.at(part));
+        loop_of_.insert_or_assign(fusion.fused, fuse_loops(run, names_.name(fusion.fused)));
+      }
+    for (const DistVar& var : non_zeros()) walk_positions(var);
     for (size_t level = 0; level < distribution_.levels().size(); level++)
       for (size_t dim = 0; dim < distribution_.levels()[level].size(); dim++) divide(level, dim);
     std::vector<IndexVar> order = distributed_;
@@ -76,14 +83,9 @@ class Placer {
     loops_ = order;
   }
 
-  // The parts side by side at the place of the first, in storage order where positions are to be counted.
-  void fuse_loops(const DistFusion& fusion) {
-    std::vector<DistVar> parts = fusion.vars;
-    auto level = [&](const DistVar& v) { return tensor_.format().level_of(distribution_.dims_of(v)[0]); };
-    if (is_non_zero(fusion.fused))
-      std::sort(parts.begin(), parts.end(), [&](const DistVar& a, const DistVar& b) { return level(a) < level(b); });
-    std::vector<IndexVar> run, order;
-    for (const DistVar& part : parts) run.push_back(loop_of_.at(part));
+  // Puts the loops side by side at the place of the first and makes one of them.
+  IndexVar fuse_loops(const std::vector<IndexVar>& run, const std::string& name) {
+    std::vector<IndexVar> order;
     auto in_run = [&](const IndexVar& v) { return std::find(run.begin(), run.end(), v) != run.end(); };
     for (const IndexVar& var : loops_) {
       if (!in_run(var)) order.push_back(var);
@@ -92,20 +94,45 @@ class Placer {
     reorder(order);
     IndexVar outer = run[0];
     for (size_t k = 1; k < run.size(); k++) {
-      IndexVar fused(k + 1 == run.size() ? names_.name(fusion.fused) : "");
+      IndexVar fused(k + 1 == run.size() ? name : outer.name() + run[k].name());
       commands_.push_back(Fuse{outer, run[k], fused});
       replace(outer, {fused});
       loops_.erase(std::find(loops_.begin(), loops_.end(), run[k]));
       outer = fused;
     }
-    loop_of_.insert_or_assign(fusion.fused, outer);
+    return outer;
   }
 
-  bool is_non_zero(const DistVar& var) const {
+  std::vector<DistVar> non_zeros() const {
+    std::vector<DistVar> out;
     for (const std::vector<Placement>& level : distribution_.levels())
       for (const Placement& placement : level)
-        if (auto* non_zero = std::get_if<NonZero>(&placement.what()); non_zero && non_zero->var == var) return true;
+        if (auto* non_zero = std::get_if<NonZero>(&placement.what());
+            non_zero && std::find(out.begin(), out.end(), non_zero->var) == out.end())
+          out.push_back(non_zero->var);
+    return out;
+  }
+  bool goes_into_non_zeros(const DistVar& fused) const {
+    std::vector<DistVar> walked = non_zeros();
+    if (std::find(walked.begin(), walked.end(), fused) != walked.end()) return true;
+    for (const DistFusion& fusion : distribution_.fusions())
+      if (std::find(fusion.vars.begin(), fusion.vars.end(), fused) != fusion.vars.end())
+        return goes_into_non_zeros(fusion.fused);
     return false;
+  }
+
+  // ~var: all levels whose positions it counts, fused in storage order.
+  void walk_positions(const DistVar& var) {
+    std::vector<IndexVar> run;
+    for (size_t level = 0; level < levels_split_by(tensor_.format(), distribution_, var); level++)
+      run.push_back(loop_of_.at(distribution_.dims()[size_t(tensor_.format().mode_order()[level])]));
+    bool fused = distribution_.dims_of(var).size() > 1;
+    std::string name;
+    for (const IndexVar& loop : run) name += loop.name();
+    IndexVar loop = fuse_loops(run, fused ? names_.name(var) : name), position(loop.name() + "p");
+    commands_.push_back(Pos{loop, position, Expression(Expr(*access_))});
+    replace(loop, {position});
+    loop_of_.insert_or_assign(var, position);
   }
 
   void divide(size_t level, size_t dim) {
@@ -115,12 +142,6 @@ class Placer {
     }
     const Placement& placement = distribution_.levels()[level][dim];
     IndexVar var = loop_of_.at(*placement.var());
-    if (std::holds_alternative<NonZero>(placement.what())) {
-      IndexVar position(var.name() + "p");
-      commands_.push_back(Pos{var, position, Expression(Expr(*access_))});
-      replace(var, {position});
-      var = position;
-    }
     IndexVar outer(var.name() + "o"), inner(var.name() + "i");
     commands_.push_back(Divide{var, outer, inner, distribution_.machine().dim(dim, level)});
     replace(var, {outer, inner});

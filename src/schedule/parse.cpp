@@ -45,7 +45,7 @@ class Reader {
       for (size_t i = 0; i < words.size(); i++)
         if (words[i] == token.text) return E(i);
       in_.fail(token, fmt::format("'{}' is no {}", token.text, Words<E>::what),
-               suggest(token.text, words, fmt::format("the words are", Words<E>::what)));
+               suggest(token.text, words, "choose from"));
     }
   // {a, b}, or a bare list where nothing but the end of the command follows.
   template <class T>
@@ -86,12 +86,18 @@ class Reader {
     in_.expect(".", "a dimension of the machine is written M.x");
     Token dim = in_.expect_name("x, y or z");
     size_t index = std::string_view("xyz").find(dim.text);
-    if (dim.text.size() != 1 || index == std::string_view::npos)
-      in_.fail(dim, fmt::format("the machine has no dimension '{}'", dim.text), "its dimensions are x, y and z");
+    if (dim.text == "dim") {
+      in_.expect("(", "a dimension beyond z is written M.dim(3)");
+      index = size_t(in_.expect_integer("the number of a dimension"));
+      in_.expect(")");
+    } else if (dim.text.size() != 1 || index == std::string_view::npos) {
+      in_.fail(dim, fmt::format("the machine has no dimension '{}'", dim.text),
+               "dimensions are x, y, z, and dim(3) for the fourth");
+    }
     try {
       return names_.machine->dim(index, level);
     } catch (const UserError& error) {
-      in_.fail(name.begin, dim.end, error.diagnostic().message, error.diagnostic().hint);
+      in_.fail(name.begin, in_.previous_end(), error.diagnostic().message, error.diagnostic().hint);
     }
   }
 
@@ -141,7 +147,7 @@ std::vector<ParsedCommand> parse(std::string_view text, const Names& names) {
   Lexer in(text, "schedule");
   std::vector<ParsedCommand> out;
   while (!in.at_end()) {
-    Token name = in.expect_name("a command");
+    Token name = in.expect_name("a command", "commands are separated by one ';'");
     Command command = parse_any(in, name, names, static_cast<const Command*>(nullptr));
     size_t end = in.at_end() ? text.find_last_not_of(" \t\n") + 1 : in.peek().begin;
     out.push_back({std::move(command), name.begin, end});
@@ -152,6 +158,10 @@ std::vector<ParsedCommand> parse(std::string_view text, const Names& names) {
 
 Scheduled apply_text(std::string_view text, const Names& names, notation::ConcreteStatement statement) {
   Scheduled out{{}, std::move(statement)};
+  // A second sum over j has a loop of its own, which prints as j2: that is its name here too.
+  notation::Printer printed;
+  printed(out.statement);
+  for (const IndexVar& var : loop_variables(out.statement.body)) names.scope.variables.emplace(printed.name(var), var);
   for (ParsedCommand& parsed : parse(text, names)) {
     Result<notation::ConcreteStatement> next = schedule::apply(parsed.command, out.statement);
     if (!next) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "machine/print.hpp"
 
 namespace spdistal::schedule {
 namespace {
@@ -15,11 +14,7 @@ struct Show {
 
   std::string operator()(const IndexVar& v) { return names.name(v); }
   std::string operator()(int64_t n) { return std::to_string(n); }
-  std::string operator()(const Pieces& p) {
-    return p.grid_dim()         ? p.grid_dim()->str()
-           : p.extent().param() ? names.name(*p.extent().param())
-                                : spdistal::print(p);
-  }
+  std::string operator()(const Pieces& p) { return names.number(p); }
   std::string operator()(const Expression& e) { return names(e.tree()); }
   std::string operator()(const TensorRef& t) { return names.name(t.var()); }
   std::string operator()(const WorkspaceName& w) { return w.text; }
@@ -39,15 +34,22 @@ bool shown(const T& value, Role role) {
   return true;
 }
 
+template <class T>
+constexpr bool is_list = false;
+template <class T>
+constexpr bool is_list<std::vector<T>> = true;
+
 template <class... C>
 std::vector<std::string> list(const std::variant<C...>*) {
   auto signature = []<class D>(const D*) {
     std::vector<std::string> names;
-    std::apply(
-        [&](const auto&... p) {
-          (names.push_back(p.role == Role::Optional ? fmt::format("[{}]", p.name) : std::string(p.name)), ...);
-        },
-        D::params);
+    constexpr bool only = std::tuple_size_v<decltype(D::params)> == 1;
+    auto show = [&]<class P>(const P& p) {
+      std::string name(p.name);
+      if constexpr (is_list<typename P::Type>) name = only ? name + ", …" : "{" + name + ", …}";
+      names.push_back(p.role == Role::Optional ? "[" + name + "]" : name);
+    };
+    std::apply([&](const auto&... p) { (show(p), ...); }, D::params);
     return fmt::format("{}({})", D::name, join(names, ", "));
   };
   return {signature(static_cast<const C*>(nullptr))...};

@@ -36,7 +36,19 @@ std::string decision(const LoopTags& tags) {
   return "";
 }
 
+Result<> check_outside_leaf(std::string_view command, const ConcreteStatement& statement, const IndexVar& loop) {
+  Refusal refuse(command, statement);
+  for (const Forall& around : loops_to(statement.body, loop))
+    if (around.var != loop && !around.tags.leaf.empty())
+      return refuse.at(loop,
+                       fmt::format("the loop over {} is inside that over {}, which {} replaces", refuse.name(loop),
+                                   refuse.name(around.var), around.tags.leaf),
+                       "substitute last: a routine runs all its loops itself");
+  return {};
+}
+
 Result<> check_untouched(std::string_view command, const ConcreteStatement& statement, const IndexVar& loop) {
+  if (Result<> outside = check_outside_leaf(command, statement, loop); !outside) return outside;
   Refusal refuse(command, statement);
   std::string decided = decision(find_loop(statement.body, loop)->tags);
   if (decided.empty()) return {};

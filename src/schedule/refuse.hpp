@@ -30,6 +30,9 @@ class Refusal {
   notation::Printer print_;
 };
 
+/// Refuses to touch a loop inside those that a routine of a library replaces.
+Result<> check_outside_leaf(std::string_view command, const notation::ConcreteStatement& statement,
+                            const IndexVar& loop);
 /// Refuses to rewrite a loop about which something was decided: its tags would have no place to go.
 Result<> check_untouched(std::string_view command, const notation::ConcreteStatement& statement, const IndexVar& loop);
 /// "distributed", "parallelized", …: what was decided about a loop first, or empty.

@@ -9,12 +9,27 @@ namespace {
 
 constexpr int kBadInput = 2, kFailure = 3;
 
+// An error of the command line itself, in the voice of all others.
+std::string usage_error(const CLI::App*, const CLI::Error& error) {
+  std::string message = error.what(), hint = "spdistal --help lists the options";
+  std::string option = message.substr(0, message.find(':')), rest = message.substr(message.rfind(' ') + 1);
+  auto code = CLI::ExitCodes(error.get_exit_code());
+  if (code == CLI::ExitCodes::RequiredError) {
+    message = "there is no statement to compile";
+    hint = "spdistal \"a(i) = B(i,j) * c(j)\" -f B:ds; " + hint;
+  } else if (code == CLI::ExitCodes::ExtrasError) {
+    message = "unexpected argument: " + message.substr(message.rfind(':') + 2);
+  } else if (code == CLI::ExitCodes::ArgumentMismatch) {
+    message = option + (rest == "missing" ? " needs a value" : " is given more than once");
+  }
+  return "error: " + message + "\nhint: " + hint + "\n";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"spdistal compiles sparse tensor algebra for distributed machines.", "spdistal"};
   spdistal::ProgramText text;
-  std::string machine;
   std::vector<std::string> print;
 
   app.add_option("statement", text.statement, "what to compute, such as \"a(i) = B(i,j) * c(j)\"")->required();
@@ -22,7 +37,7 @@ int main(int argc, char** argv) {
                  "how a tensor is stored: B:ds, B:ds:1,0 (d dense, s compressed, u non-unique, q singleton)");
   app.add_option("-t,--type", text.types, "element type: B:float (default double)");
   app.add_option("-n,--size", text.sizes, "size of an index variable: i=1000");
-  app.add_option("-m,--machine", machine, "machine: 4, 2x2, 4,gpu, 2/4,gpu");
+  app.add_option("-m,--machine", text.machine, "machine: 4, 2x2, 4,gpu, 2/4,gpu");
   app.add_option("-d,--distribution", text.distributions,
                  "where a tensor lives: \"B(x,y) -> M(x)\", \"B(x,y) fuse(x,y,f) -> M(~f)\"");
   app.add_option("-s,--schedule", text.schedule, "how to run it: \"divide(i,io,ii,M.x); distribute(io)\"");
@@ -31,13 +46,13 @@ int main(int argc, char** argv) {
   for (CLI::Option* option : app.get_options())
     if (option->get_items_expected_max() > 1) option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 
+  app.failure_message(usage_error);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     int code = app.exit(error);
     return code == 0 ? 0 : kBadInput;
   }
-  if (!machine.empty()) text.machine = machine;
 
   try {
     spdistal::Program program(text);

@@ -16,11 +16,15 @@ Result<> Bound::check(const ConcreteStatement& statement) const {
   if (!root)
     return refuse.at(i, fmt::format("{} was made by the schedule, which knows its size", refuse.name(i)),
                      "bound a variable of the statement, before it is divided");
+  if (size < 0) return refuse.at(i, fmt::format("{} cannot have {} values", refuse.name(i), size));
   std::optional<int64_t> known = root->size.value();
   if (known && kind == BoundKind::MaxExact && *known != size)
-    return refuse.at(i, fmt::format("{} has {} values, not {}", refuse.name(i), *known, size));
+    return refuse.at(
+        i, fmt::format("{} has {} values, not {}", refuse.name(i), *known, size),
+        *known < size ? "MaxConstraint says that there are at most so many" : fmt::format("write {}", *known));
   if (known && kind == BoundKind::MaxConstraint && *known > size)
-    return refuse.at(i, fmt::format("{} has {} values, more than {}", refuse.name(i), *known, size));
+    return refuse.at(i, fmt::format("{} has {} values, more than {}", refuse.name(i), *known, size),
+                     fmt::format("write {} or more", *known));
   return {};
 }
 

@@ -19,21 +19,23 @@ Result<> Communicate::check(const ConcreteStatement& statement) const {
   std::vector<TensorVar> known = declared_tensors(statement);
   std::vector<std::string> names;
   for (const TensorVar& tensor : known) names.push_back(refuse.name(tensor));
-  if (tensors.empty()) return refuse.at(at, "no tensor was given");
+  if (tensors.empty()) return refuse.at(at, "no tensor was given", fmt::format("name some of {}", enumerate(names)));
   for (size_t k = 0; k < tensors.size(); k++) {
     const TensorVar& tensor = tensors[k].var();
     std::string which = refuse.name(tensor);
     if (std::find(known.begin(), known.end(), tensor) == known.end())
       return refuse.at(at, fmt::format("{} is not in the statement", which), suggest(which, names, "its tensors are"));
     for (size_t other = 0; other < k; other++)
-      if (tensors[other].var() == tensor) return refuse.at(at, fmt::format("{} is named twice", which));
+      if (tensors[other].var() == tensor)
+        return refuse.at(at, fmt::format("{} is named twice", which), "name each tensor once");
     std::optional<IndexVar> elsewhere;
     each<Forall>(statement.body, [&](const Forall& loop) {
       if (std::find(loop.tags.communicate.begin(), loop.tags.communicate.end(), tensor) != loop.tags.communicate.end())
         elsewhere = loop.var;
     });
     if (elsewhere)
-      return refuse.at(*elsewhere, fmt::format("{} is communicated at {} already", which, refuse.name(*elsewhere)));
+      return refuse.at(*elsewhere, fmt::format("{} is communicated at {} already", which, refuse.name(*elsewhere)),
+                       "fetch each tensor at one loop");
   }
   std::vector<Forall> path = loops_to(statement.body, at), outer = outer_loops(statement.body);
   bool inside = std::none_of(outer.begin(), outer.end(), [&](const Forall& l) { return l.var == at; });

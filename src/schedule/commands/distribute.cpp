@@ -20,7 +20,12 @@ Result<> Distribute::check(const ConcreteStatement& statement) const {
     const LoopTags& tags = find_loop(statement.body, var)->tags;
     if (std::string decided = schedule::decision(tags); !decided.empty())
       return refuse.at(var, fmt::format("the loop over {} is {} already", refuse.name(var), decided),
-                       tags.parallel ? "divide it: the outer part can be distributed, the inner parallelized" : "");
+                       tags.parallel ? "divide it: the outer part can be distributed, the inner parallelized"
+                       : tags.place == Place::Distributed ? "distribute each loop once"
+                                                          : "distribute first, then say how the loop runs");
+    if (std::none_of(outer.begin(), outer.end(), [&](const Forall& l) { return l.var == var; }))
+      return refuse.at(var, fmt::format("the loop over {} is inside a where", refuse.name(var)),
+                       "only the outermost loops run on different pieces");
     for (const Forall& around : loops_to(statement.body, var))
       if (around.tags.place == Place::Local && !listed(around.var))
         return refuse.at(
@@ -28,9 +33,6 @@ Result<> Distribute::check(const ConcreteStatement& statement) const {
             fmt::format("the loop over {} is inside the loop over {}, which is not distributed", refuse.name(var),
                         refuse.name(around.var)),
             fmt::format("only the outermost loops run on different pieces: reorder {} outwards", refuse.name(var)));
-    if (std::none_of(outer.begin(), outer.end(), [&](const Forall& l) { return l.var == var; }))
-      return refuse.at(var, fmt::format("the loop over {} is inside a where", refuse.name(var)),
-                       "only the outermost loops run on different pieces");
   }
   return {};
 }

@@ -8,7 +8,7 @@ using namespace notation;
 
 Result<> Divide::check(const ConcreteStatement& statement) const {
   schedule::Refusal refuse(name, statement);
-  if (pieces.value() == 0) return refuse.at(i, "a loop cannot be divided into 0 pieces");
+  if (pieces.value() == 0) return refuse.at(i, "a loop cannot be divided into 0 pieces", "1 piece leaves it whole");
   return schedule::check_untouched(name, statement, i);
 }
 

@@ -13,10 +13,18 @@ using namespace notation;
 
 Result<> Fuse::check(const ConcreteStatement& statement) const {
   schedule::Refusal refuse(name, statement);
-  if (outer == inner) return refuse.at(outer, "a loop cannot be fused with itself");
+  if (outer == inner)
+    return refuse.at(outer, "a loop cannot be fused with itself", "fuse it with the loop directly inside");
   for (const IndexVar& var : {outer, inner})
     if (Result<> untouched = schedule::check_untouched(name, statement, var); !untouched) return untouched;
   const Forall* direct = find_loop(statement.body, outer)->body.as<Forall>();
+  std::vector<IndexVar> below = loop_variables(find_loop(statement.body, outer)->body);
+  std::vector<Forall> nest = outer_loops(Stmt(*find_loop(statement.body, outer)));
+  if (std::find(below.begin(), below.end(), inner) != below.end() &&
+      std::none_of(nest.begin(), nest.end(), [&](const Forall& l) { return l.var == inner; }))
+    return refuse.at(
+        inner, fmt::format("a where stands between the loops over {} and {}", refuse.name(outer), refuse.name(inner)),
+        "only loops that are directly nested can be fused");
   if (!direct || direct->var != inner)
     return refuse.at(
         inner,

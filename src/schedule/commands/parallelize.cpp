@@ -19,6 +19,7 @@ bool is_gpu(Unit unit) { return unit >= Unit::GPUBlock; }
 
 Result<> Parallelize::check(const ConcreteStatement& statement) const {
   schedule::Refusal refuse(name, statement);
+  if (Result<> outside = schedule::check_outside_leaf(name, statement, i); !outside) return outside;
   const Forall& loop = *find_loop(statement.body, i);
   std::string decided = schedule::decision(loop.tags);
   if (loop.tags.place == Place::Distributed || loop.tags.parallel || !loop.tags.leaf.empty() ||
@@ -26,7 +27,16 @@ Result<> Parallelize::check(const ConcreteStatement& statement) const {
     return refuse.at(i, fmt::format("the loop over {} is {} already", refuse.name(i), decided),
                      "divide it: one part can be distributed, the other parallelized");
   bool has_loops = false;
-  each<Forall>(loop.body, [&](const Forall&) { has_loops = true; });
+  std::optional<IndexVar> fetches;
+  each<Forall>(loop.body, [&](const Forall& inside) {
+    has_loops = true;
+    if (!inside.tags.communicate.empty()) fetches = inside.var;
+  });
+  if (fetches)
+    return refuse.at(
+        *fetches,
+        fmt::format("tensors are fetched at {}, inside the loop over {}", refuse.name(*fetches), refuse.name(i)),
+        "a parallel loop runs inside one piece: communicate outside of it");
   if (unit == Unit::CPUVector && has_loops)
     return refuse.at(
         i, fmt::format("the loop over {} has loops inside it, and vectors run innermost loops", refuse.name(i)),

@@ -56,7 +56,9 @@ Result<> Pos::check(const ConcreteStatement& statement) const {
   if (Result<> untouched = schedule::check_untouched(name, statement, i); !untouched) return untouched;
 
   const auto* wanted = access.tree().as<notation::Access>();
-  if (!wanted) return refuse.at(i, "positions are those of one tensor, such as B(i,j)");
+  if (!wanted)
+    return refuse.at(i, fmt::format("{} is no tensor, and has no positions", refuse(access.tree())),
+                     "name one tensor, such as B(i,j)");
   if (wanted->tensor.origin() == Origin::Temporary)
     return refuse.at(
         i, fmt::format("{} is a workspace, which has no stored coordinates to walk", refuse.name(wanted->tensor)),
@@ -89,6 +91,12 @@ Result<> Pos::check(const ConcreteStatement& statement) const {
     if (std::count(stored.begin(), stored.end(), var) > 1)
       return refuse.at(i, fmt::format("{} indexes two dimensions of {}", refuse.name(var), which),
                        "copy the diagonal into a vector first");
+  std::vector<std::string> strangers;
+  for (const IndexVar& var : vars)
+    if (std::find(stored.begin(), stored.end(), var) == stored.end()) strangers.push_back(refuse.name(var));
+  if (!strangers.empty())
+    return refuse.at(i, fmt::format("{} has no dimension for {}", which, enumerate(strangers)),
+                     "walk the positions of a tensor that the loop's variables index");
   if (!levels)
     return refuse.at(i,
                      fmt::format("{} stores {} in this order, which {} does not follow", refuse.name(wanted->tensor),

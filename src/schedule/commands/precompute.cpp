@@ -34,15 +34,19 @@ std::optional<Expr> replace_part(const Expr& expr, const Expr& part, const Expr&
   if (expr == part) return by;
   std::vector<Expr> all = factors(expr), wanted = factors(part);
   if (all.size() > wanted.size()) {
+    // The replacement stands where the first of the factors stood.
+    size_t place = all.size();
     bool found = std::all_of(wanted.begin(), wanted.end(), [&](const Expr& factor) {
       auto at = std::find(all.begin(), all.end(), factor);
       if (at == all.end()) return false;
+      place = std::min(place, size_t(at - all.begin()));
       all.erase(at);
       return true;
     });
     if (found) {
-      Expr out = by;
-      for (const Expr& rest : all) out = Binary{BinaryOp::Mul, out, rest};
+      all.insert(all.begin() + long(place), by);
+      Expr out = all[0];
+      for (size_t k = 1; k < all.size(); k++) out = Binary{BinaryOp::Mul, out, all[k]};
       return out;
     }
   }
@@ -85,12 +89,22 @@ class Planner {
   Result<Rewriting> plan() {
     const Expr& part = command_.expression.tree();
     if (command_.loops.size() != command_.copies.size())
-      return refuse_.whole(fmt::format("{} loops, but {} new variables", command_.loops.size(), command_.copies.size()),
-                           "give one new variable for each loop");
-    for (const TensorVar& tensor : declared_tensors(statement_))
-      if (refuse_.name(tensor) == command_.workspace.text)
-        return refuse_.whole(fmt::format("{} is a tensor of the statement already", command_.workspace.text),
-                             "give the workspace a name of its own");
+      return refuse_.whole(
+          fmt::format("{} loop{}, but {} new variable{}", command_.loops.size(), command_.loops.size() == 1 ? "" : "s",
+                      command_.copies.size(), command_.copies.size() == 1 ? "" : "s"),
+          "give one new variable for each loop");
+    bool taken = false;
+    auto compare = [&](const TensorVar& tensor) { taken |= refuse_.name(tensor) == command_.workspace.text; };
+    each<Assign>(statement_.body, [&](const Assign& assign) {
+      compare(assign.lhs.tensor);
+      each<notation::Access>(assign.rhs, [&](const notation::Access& access) { compare(access.tensor); });
+    });
+    if (taken)
+      return refuse_.whole(fmt::format("{} is a tensor of the statement already", command_.workspace.text),
+                           "give the workspace a name of its own");
+    if (!is_identifier(command_.workspace.text))
+      return refuse_.whole(fmt::format("'{}' cannot name a workspace", command_.workspace.text),
+                           "a name is letters, digits and _");
     search(statement_.body, {});
     if (!assign_)
       return refuse_.whole(fmt::format("{} is not computed in the statement", refuse_(part)),
@@ -98,7 +112,8 @@ class Planner {
     for (const IndexVar& var : command_.loops)
       if (std::none_of(chain_.begin(), chain_.end(), [&](const Forall& l) { return l.var == var; }))
         return refuse_.at(var,
-                          fmt::format("the loop over {} is not directly around {}", refuse_.name(var), refuse_(part)));
+                          fmt::format("the loop over {} is not directly around {}", refuse_.name(var), refuse_(part)),
+                          "name loops of the nest that computes it");
 
     TensorVar workspace({Symbol(command_.workspace.text), promote(type_of(part), ScalarType::Int32), sizes(),
                          dense_format(command_.loops.size()), Origin::Temporary});
@@ -143,7 +158,8 @@ class Planner {
       return refuse_.at(
           out.summed[0],
           fmt::format("{} is not a factor of the right side, so that its sum over {} cannot be taken first",
-                      refuse_(part), refuse_.name(out.summed[0])));
+                      refuse_(part), refuse_.name(out.summed[0])),
+          fmt::format("name {} too, and the workspace keeps its terms apart", refuse_.name(out.summed[0])));
     return out;
   }
 

@@ -39,6 +39,37 @@ std::vector<Forall> rearranged(const std::vector<Forall>& loops, const std::vect
   return out;
 }
 
+// What was decided about loops must hold in the new order: a routine replaces the same nest, and units run from coarse
+// to fine, vectors innermost.
+Result<> check_decisions(const ConcreteStatement& statement, const std::vector<Forall>& before,
+                         const std::vector<Forall>& after) {
+  schedule::Refusal refuse(Reorder::name, statement);
+  if (Result<> outside = schedule::check_outside_leaf(Reorder::name, statement, before[0].var); !outside)
+    return outside;
+  bool inside_leaf = false;
+  for (size_t k = 0; k < after.size(); k++) {
+    inside_leaf |= !before[k].tags.leaf.empty();
+    if (inside_leaf && before[k].var != after[k].var)
+      return refuse.at(
+          before[k].var,
+          fmt::format("the loop over {} is one of a nest that a routine replaces", refuse.name(before[k].var)),
+          "reorder first, then substitute");
+    if (!after[k].tags.parallel) continue;
+    Unit unit = after[k].tags.parallel->unit;
+    if (unit == Unit::CPUVector && k + 1 < after.size())
+      return refuse.at(
+          after[k].var,
+          fmt::format("the loop over {} runs in vectors and must stay innermost", refuse.name(after[k].var)),
+          "reorder first, then parallelize");
+    for (size_t inner = k + 1; inner < after.size(); inner++)
+      if (after[inner].tags.parallel && after[inner].tags.parallel->unit < unit)
+        return refuse.at(after[k].var,
+                         fmt::format("{} would stand outside {}", word(unit), word(after[inner].tags.parallel->unit)),
+                         "reorder first, then parallelize");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<> Reorder::check(const ConcreteStatement& statement) const {
@@ -46,8 +77,10 @@ Result<> Reorder::check(const ConcreteStatement& statement) const {
   std::vector<Forall> loops = affected(statement, order);
   for (const IndexVar& var : order)
     if (std::none_of(loops.begin(), loops.end(), [&](const Forall& l) { return l.var == var; }))
-      return refuse.at(var, fmt::format("the loop over {} is not in one nest with that over {}", refuse.name(var),
-                                        refuse.name(loops.back().var)));
+      return refuse.at(var,
+                       fmt::format("the loop over {} is not in one nest with that over {}", refuse.name(var),
+                                   refuse.name(loops.back().var)),
+                       "only loops that are directly nested can change places");
   for (size_t k = 0; k + 1 < loops.size(); k++)
     if (!loops[k].body.is<Forall>())
       return refuse.at(
@@ -57,6 +90,7 @@ Result<> Reorder::check(const ConcreteStatement& statement) const {
           "only loops that are directly nested can change places");
 
   std::vector<Forall> after = rearranged(loops, order);
+  if (Result<> units = check_decisions(statement, loops, after); !units) return units;
   std::vector<IndexVar> outside;
   for (const Forall& loop : loops_to(statement.body, loops[0].var)) outside.push_back(loop.var);
   outside.pop_back();

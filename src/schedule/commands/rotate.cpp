@@ -16,7 +16,7 @@ Result<> Rotate::check(const ConcreteStatement& statement) const {
   if (Result<> untouched = schedule::check_untouched(name, statement, i); !untouched) return untouched;
   std::vector<Forall> around = loops_to(statement.body, i);
   for (const IndexVar& offset : offsets) {
-    if (offset == i) return refuse.at(i, "a loop cannot be rotated by itself");
+    if (offset == i) return refuse.at(i, "a loop cannot be rotated by itself", "rotate by loops outside");
     if (std::none_of(around.begin(), around.end(), [&](const Forall& l) { return l.var == offset; }))
       return refuse.at(offset,
                        fmt::format("the loop over {} is not around that over {}", refuse.name(offset), refuse.name(i)),

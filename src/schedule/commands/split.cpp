@@ -1,5 +1,7 @@
 #include "spdistal/schedule/split.hpp"
 
+#include <fmt/format.h>
+
 #include "schedule/refuse.hpp"
 
 namespace spdistal {
@@ -8,7 +10,9 @@ using namespace notation;
 
 Result<> Split::check(const ConcreteStatement& statement) const {
   schedule::Refusal refuse(name, statement);
-  if (size <= 0) return refuse.at(i, "blocks have a size of at least 1");
+  if (size <= 0)
+    return refuse.at(i, fmt::format("blocks cannot have {} iterations", size),
+                     "blocks of a size are made by split, a number of blocks by divide");
   return schedule::check_untouched(name, statement, i);
 }
 

@@ -36,8 +36,10 @@ Result<> Substitute::check(const ConcreteStatement& statement) const {
   }
   for (const IndexVar& var : loops)
     if (std::find(inside.begin(), inside.end(), var) == inside.end())
-      return refuse.at(var, fmt::format("the loop over {} is not in one nest with that over {}", refuse.name(var),
-                                        refuse.name(outermost->var)));
+      return refuse.at(var,
+                       fmt::format("the loop over {} is not in one nest with that over {}", refuse.name(var),
+                                   refuse.name(outermost->var)),
+                       "a routine replaces one nest of loops");
   for (const IndexVar& var : inside)
     if (std::find(loops.begin(), loops.end(), var) == loops.end())
       return refuse.at(

@@ -13,8 +13,11 @@ using namespace notation;
 Result<> Unroll::check(const ConcreteStatement& statement) const {
   schedule::Refusal refuse(name, statement);
   const LoopTags& tags = find_loop(statement.body, i)->tags;
-  if (factor < 1) return refuse.at(i, "a loop is unrolled at least once");
-  if (tags.unroll > 1) return refuse.at(i, fmt::format("the loop over {} is unrolled already", refuse.name(i)));
+  if (Result<> outside = schedule::check_outside_leaf(name, statement, i); !outside) return outside;
+  if (factor < 1)
+    return refuse.at(i, fmt::format("{} iterations cannot be written out", factor), "unroll by a factor of 2 or more");
+  if (tags.unroll > 1)
+    return refuse.at(i, fmt::format("the loop over {} is unrolled already", refuse.name(i)), "unroll each loop once");
   if (tags.place == Place::Distributed || !tags.leaf.empty() ||
       (tags.parallel && tags.parallel->unit != Unit::CPUVector))
     return refuse.at(i,

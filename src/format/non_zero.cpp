@@ -1,0 +1,14 @@
+#include "format/non_zero.hpp"
+
+#include <algorithm>
+
+namespace spdistal {
+
+size_t levels_split_by(const Format& format, const Distribution& distribution, const DistVar& var) {
+  size_t count = 0;
+  for (size_t dim : distribution.dims_of(var)) count = std::max(count, format.level_of(dim) + 1);
+  while (count > 0 && count < format.order() && format.levels()[count].properties().branchless) count++;
+  return count;
+}
+
+}  // namespace spdistal
