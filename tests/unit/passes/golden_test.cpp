@@ -103,9 +103,9 @@ TEST_F(GoldenTest, HoistMovesLoadsOutOfLoopsThatSurelyRun) {
 for p: int32 in 0 .. n
   block
     const b_p: double = b[p]
-    const crd_p: int32 = crd[p]
+    const offset: int32 = crd[p] * 32
     for k: int32 in 0 .. 32
-      a[k] += b_p * b[crd_p * 32 + k]
+      a[k] += b_p * b[offset + k]
   for k: int32 in 0 .. n
     a[k] += b[p]
 )");
