@@ -162,6 +162,42 @@ TEST_F(VerifyTest, BreaksOutsideOfLoops) {
   refused("Break stands in a loop");
 }
 
+TEST_F(VerifyTest, BreaksOutOfVectorLoopsButNotOutOfLoopsInThem) {
+  LoopOptions vector{.kind = LoopKind::Vector};
+  f.loop(
+      "i", 0, n, [&](Var) { f.loop("j", 0, n, [&](Var) { f.stop(); }); }, vector);
+  EXPECT_TRUE(verify(f.build()));
+  f.loop(
+      "i", 0, n, [&](Var) { f.when(n < 3, [&] { f.stop(); }); }, vector);
+  refused("Break stands in a loop that is no vector");
+}
+
+TEST_F(VerifyTest, VectorLoopsThatAreNoReductions) {
+  LoopOptions vector{.kind = LoopKind::Vector};
+  Var sum = f.variable("sum", 0.0);
+  f.loop(
+      "i", 0, n,
+      [&](Var i) {
+        Var own = f.variable("own", 0.0);
+        f.assign(own, load(in, i));
+        f.increase(sum, own);
+      },
+      vector);
+  EXPECT_TRUE(verify(f.build()));
+  f.loop(
+      "i", 0, n, [&](Var i) { f.assign(sum, load(in, i)); }, vector);
+  refused("a vector loop updates 'sum' as x = x op e");
+}
+
+TEST_F(VerifyTest, FunctionsAndComparisonsOfVectors) {
+  f.constant("c", Expr(Binary{BinaryOp::Lt, load(in, 0, 4), load(in, 0, 4)}));
+  refused("vectors have arithmetic alone");
+  f = FunctionBuilder("g");
+  Var a = f.array("a", 0, ScalarType::Float64);
+  f.constant("c", call(Math::Sqrt, {load(a, 0, 4)}));
+  refused("sqrt exists for double x 4");
+}
+
 TEST_F(VerifyTest, LoopsWithMixedBoundsOrNoStep) {
   f.add(For{var("i", Int32), int32(0), n, int32(1), Block{}});
   refused("a loop's bounds have its variable's type");
