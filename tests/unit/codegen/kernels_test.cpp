@@ -39,7 +39,7 @@ TEST(Kernels, SpmvIsRightForAnyNumberOfThreads) {
         add_csr(call, B);
         call.tensor({dense(50)}, CallData::view(c));
         if (compiled) jit().load(f)(call.get());
-        else interpret(f, call.get());
+        else interpret(f, call.get(), Races::Found);
         EXPECT_EQ(a, expected) << threads << " threads, " << rows << " rows, "
                                << (compiled ? "compiled" : "interpreted");
       }
@@ -53,7 +53,7 @@ void both_ways(const Function& f, int64_t threads,
     SCOPED_TRACE(::testing::Message() << f.name << " with " << threads << " threads, "
                                       << (compiled ? "compiled" : "interpreted"));
     CallData call(threads);
-    test(call, [&] { compiled ? jit().load(f)(call.get()) : interpret(f, call.get()); });
+    test(call, [&] { compiled ? jit().load(f)(call.get()) : interpret(f, call.get(), Races::Found); });
   }
 }
 

@@ -168,10 +168,8 @@ TEST(CompiledKernels, HaveEveryMathematicalFunctionForEveryTypeItExistsFor) {
   for (int w = 0; w < 2; w++) {
     CallData& data = w == 0 ? interpreted : compiled;
     for (const Param& p : f.build().params) {
-      if (p.var.symbol.name() == "in")
-        data.array({in[size_t(p.var.type.scalar)].data(), 2, nullptr});
-      else
-        data.array({results[w].emplace_back(size_of(p.var.type.scalar)).data(), 1, nullptr});
+      if (p.var.symbol.name() == "in") data.array({in[size_t(p.var.type.scalar)].data(), 2, nullptr});
+      else data.array({results[w].emplace_back(size_of(p.var.type.scalar)).data(), 1, nullptr});
     }
   }
   interpret(f.build(), interpreted.get());
@@ -184,10 +182,8 @@ TEST(CompiledKernels, HaveEveryMathematicalFunctionForEveryTypeItExistsFor) {
       T x, y;
       std::memcpy(&x, results[0][r].data(), sizeof x);
       std::memcpy(&y, results[1][r].data(), sizeof y);
-      if constexpr (std::is_integral_v<T>)
-        EXPECT_EQ(x, y);
-      else
-        EXPECT_LE(std::abs(x - y), 4 * std::abs(x) * std::numeric_limits<decltype(std::abs(x))>::epsilon()) << r;
+      if constexpr (std::is_integral_v<T>) EXPECT_EQ(x, y);
+      else EXPECT_LE(std::abs(x - y), 4 * std::abs(x) * std::numeric_limits<decltype(std::abs(x))>::epsilon()) << r;
     });
     r++;
   }

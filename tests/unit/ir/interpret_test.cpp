@@ -132,6 +132,43 @@ TEST(Interpret, VectorsAreComputedLaneByLane) {
   EXPECT_THAT(output, ::testing::ElementsAre(2, 5, 8, 11, 13));
 }
 
+TEST(Interpret, FindsRacesOfThreads) {
+  auto race = [](const std::function<void(FunctionBuilder&, Var in, Var out, Var t)>& fill) {
+    FunctionBuilder f("f");
+    Var in = f.array("in", 0, ScalarType::Int32), out = f.array("out", 1, ScalarType::Int32, Access::Write);
+    f.parallel("t", 3, [&](Var t) { fill(f, in, out, t); });
+    f.store(out, 0, load(out, 2));
+    EXPECT_TRUE(verify(f.build()));
+    std::vector<int32_t> input{1, 2, 3}, output(3);
+    CallData call;
+    call.array(CallData::view(input));
+    call.array(CallData::view(output));
+    interpret(f.build(), call.get());
+    try {
+      interpret(f.build(), call.get(), Races::Found);
+    } catch (const InternalError& e) { return std::string(e.what()); }
+    return std::string();
+  };
+  EXPECT_EQ(race([](auto& f, Var in, Var out, Var t) { f.store(out, t, load(in, 0)); }), "");
+  EXPECT_EQ(race([](auto& f, Var, Var out, Var t) { f.atomic_add(out, 0, t); }), "");
+  EXPECT_EQ(race([](auto& f, Var, Var out, Var t) { f.store_add(out, t, load(out, t)); }), "");
+  EXPECT_EQ(race([](auto& f, Var, Var, Var t) {
+              Var own = f.allocate("own", ScalarType::Int32, 1, Fill::Zeroed);
+              f.store(own, 0, t);
+            }),
+            "");
+  auto races = HasSubstr("race for element 0 of array 'out'");
+  EXPECT_THAT(race([](auto& f, Var, Var out, Var t) { f.store(out, 0, t); }), races);
+  EXPECT_THAT(race([](auto& f, Var, Var out, Var t) { f.store(out, t, load(out, 0)); }), races);
+  EXPECT_THAT(race([](auto& f, Var, Var out, Var t) { f.store(out, 2 - t, load(out, max(1 - t, 0))); }),
+              HasSubstr("race for"));
+  EXPECT_THAT(race([](auto& f, Var, Var out, Var t) {
+                f.when(
+                    t < 1, [&] { f.atomic_add(out, 0, 1); }, [&] { f.store_add(out, 0, 1); });
+              }),
+              races);
+}
+
 TEST(Interpret, NumbersMustFitTheWidthTheyAreUnpackedTo) {
   FunctionBuilder f("f");
   f.scalar("n", 0, ScalarType::Int32);
