@@ -155,7 +155,9 @@ TEST(CompiledKernels, HaveEveryMathematicalFunctionForEveryTypeItExistsFor) {
     Var from = f.array("in", next++, all_scalar_types[t]);
     for (int m = 0; m < math_functions; m++) {
       if (!exists_for(Math(m), all_scalar_types[t])) continue;
-      std::vector<Expr> args{load(from, 0)};
+      std::vector<Expr> args;
+      args.reserve(2);
+      args.push_back(load(from, 0));
       if (info(Math(m)).arity == 2) args.push_back(load(from, 1));
       ScalarType type = result_type(Math(m), all_scalar_types[t]);
       Var to = f.array("out", next++, type, Access::Write);
