@@ -34,8 +34,7 @@ Found find(const Stmt& s, LoopKind kind) {
   };
   if (auto* block = s.as<Block>())
     for (const Stmt& t : block->stmts) look(t);
-  else
-    look(s);
+  else look(s);
   require(out.loop != nullptr, "a GPU kernel has a loop over blocks and in it one over threads");
   return out;
 }

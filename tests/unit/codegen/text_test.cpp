@@ -193,6 +193,47 @@ TEST(CompiledKernels, HaveEveryMathematicalFunctionForEveryTypeItExistsFor) {
   EXPECT_GT(count, 70);
 }
 
+/// Whole numbers as values, so that the order of a reduction does not matter.
+TEST(CompiledKernels, ReduceInVectorLoopsByEveryOperationOfEveryType) {
+  FunctionBuilder f("reductions");
+  std::vector<std::vector<char>> in, results[2];
+  CallData calls[2];
+  for (ScalarType type : all_scalar_types) {
+    auto& bytes = in.emplace_back(size_of(type) * 9);
+    with_type(type, [&](auto zero) {
+      using T = decltype(zero);
+      T values[9];
+      for (int k = 0; k < 9; k++) values[k] = T(k % 4 * 2 - 3);
+      std::memcpy(bytes.data(), values, sizeof values);
+    });
+  }
+  int next = 0;
+  for (ScalarType type : all_scalar_types) {
+    Var from = f.array("in", next++, type);
+    using enum BinaryOp;
+    std::vector<BinaryOp> ops = type == ScalarType::Bool ? std::vector{And, Or}
+                                : is_complex(type)       ? std::vector{Add, Sub}
+                                                         : std::vector{Add, Sub, Mul, Min, Max};
+    for (BinaryOp op : ops) {
+      Var to = f.array("out", next++, type, Access::Write);
+      Var x = f.variable("x", load(from, 1));
+      f.loop("k", int32(0), int32(9), [&](Var k) { f.assign(x, binary(op, x, load(from, k))); },
+             {.kind = LoopKind::Vector});
+      f.store(to, 0, x);
+    }
+  }
+  auto legal = verify(f.build());
+  ASSERT_TRUE(legal) << legal.refusal().str();
+  for (int w = 0; w < 2; w++)
+    for (const Param& p : f.build().params) {
+      if (p.var.symbol.name() == "in") calls[w].array({in[size_t(p.var.type.scalar)].data(), 9, nullptr});
+      else calls[w].array({results[w].emplace_back(size_of(p.var.type.scalar)).data(), 1, nullptr});
+    }
+  interpret(f.build(), calls[0].get());
+  Jit({}).load(f.build())(calls[1].get());
+  EXPECT_EQ(results[0], results[1]);
+}
+
 /// Literals of every type come through exactly.
 TEST(CompiledKernels, HaveExactLiterals) {
   FunctionBuilder f("literals");
