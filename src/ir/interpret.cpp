@@ -157,10 +157,9 @@ class Compiler {
 
   /// Threads one after the other; the loop's variable is their number.
   Exec parallel(const Parallel& n) {
-    Exec all = loop(For{n.thread, zero(n.thread.type), n.count, one(n.thread.type), n.body});
-    if (races == Races::Ignored) return all;
-    size_t slot = slots.value(n.thread);
+    if (races == Races::Ignored) return loop(For{n.thread, zero(n.thread.type), n.count, one(n.thread.type), n.body});
     auto count = slots.integer(n.count);
+    size_t slot = slots.declare_value(n.thread);
     return [slot, count = std::move(count), body = stmt(n.body), wide = n.thread.type == Int64](Frame& f) {
       f.region++;
       for (int64_t t = 0, threads = count(f); t < threads; t++) {

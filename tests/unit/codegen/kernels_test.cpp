@@ -100,6 +100,32 @@ TEST(Kernels, SpmmWith32ColumnsIsRight) {
     });
 }
 
+TEST(Kernels, MttkrpWith32ColumnsIsRightWithBothAccumulatorsInRegisters) {
+  Function f = mttkrp32();
+  expect_legal(f);
+  Csr rows = random_csr(20, 30, 5, 10), fibres = random_csr(int64_t(rows.crd.size()), 25, 4, 11);
+  std::vector<double> C = random_dense(30 * 32, 12), D = random_dense(25 * 32, 13), expected(20 * 32);
+  for (size_t i = 0; i < 20; i++)
+    for (size_t p = size_t(rows.pos[i]); p < size_t(rows.pos[i + 1]); p++)
+      for (size_t q = size_t(fibres.pos[p]); q < size_t(fibres.pos[p + 1]); q++)
+        for (size_t l = 0; l < 32; l++)
+          expected[i * 32 + l] += fibres.vals[q] * C[size_t(rows.crd[p]) * 32 + l] * D[size_t(fibres.crd[q]) * 32 + l];
+  every_way(f, 2, [&](CallData& call, const auto& run) {
+    std::vector<double> A(20 * 32, -1);
+    call.tensor({dense(20), dense(32)}, CallData::view(A));
+    CallData::Level second{30}, third{25};
+    second.pos = CallData::view(rows.pos), second.crd = CallData::view(rows.crd);
+    third.pos = CallData::view(fibres.pos), third.crd = CallData::view(fibres.crd);
+    call.tensor({dense(20), second, third}, CallData::view(fibres.vals));
+    call.tensor({dense(30), dense(32)}, CallData::view(C));
+    call.tensor({dense(25), dense(32)}, CallData::view(D));
+    run();
+    EXPECT_EQ(A, expected);
+  });
+  std::string text = codegen::cpp_text(passes::optimize(f));
+  EXPECT_EQ(text.find("[32]"), text.npos) << text;
+}
+
 TEST(Kernels, SpAdd3AssemblesTheUnionInTwoPhases) {
   Function f = spadd3();
   expect_legal(f);
