@@ -66,8 +66,9 @@ typedef struct spd_context {
    * What was there is lost. Called by one thread only, outside of parallel regions. */
   void* (*resize)(struct spd_context*, spd_array* array, int64_t count, int64_t bytes);
 
-  /* Scratch memory, aligned to 64 bytes, for any thread at any time; `zeroed` asks for zeros. Never null. Memory that
-   * was given back is reused, by later calls too. */
+  /* Scratch memory, aligned to 64 bytes, for any thread at any time; `zeroed` asks for zeros. Never null: where
+   * there is none left it throws, which inside of a parallel region ends the program. Memory that was given back is
+   * reused, by later calls too. */
   void* (*take)(struct spd_context*, int64_t bytes, int zeroed);
   void (*give)(struct spd_context*, void* memory);
 } spd_context;

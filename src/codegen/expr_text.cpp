@@ -114,6 +114,7 @@ ExprText::Text ExprText::binary(const Binary& n) {
   Type type = type_of(n.a);
   ScalarType result = type_of(n).scalar;
   int level = precedence(n.op);
+  std::string_view extreme = n.op == BinaryOp::Min ? spelling_.min : spelling_.max;
   if (type.lanes > 1) {
     // A vector and a scalar: GCC makes lanes of the scalar.
     auto side = [&](const Expr& e, const Expr& other, int outer) {
@@ -122,7 +123,7 @@ ExprText::Text ExprText::binary(const Binary& n) {
     };
     if (n.op == BinaryOp::Min || n.op == BinaryOp::Max) {
       needs_.helpers.insert(Helper::MinMax);
-      return {fmt::format("{}({}, {})", ir::spelling(n.op), exact(n.a), exact(n.b)), primary_precedence, result};
+      return {fmt::format("{}({}, {})", extreme, exact(n.a), exact(n.b)), primary_precedence, result};
     }
     return {fmt::format("{} {} {}", side(n.a, n.b, level), ir::spelling(n.op), side(n.b, n.a, level + 1)), level,
             result};
@@ -131,7 +132,7 @@ ExprText::Text ExprText::binary(const Binary& n) {
   if (n.op == BinaryOp::Min || n.op == BinaryOp::Max) {
     needs_.helpers.insert(Helper::MinMax);
     std::string which = a.type == b.type ? "" : fmt::format("<{}>", this->type(type));
-    return {fmt::format("{}{}({}, {})", ir::spelling(n.op), which, a.text, b.text), level, result};
+    return {fmt::format("{}{}({}, {})", extreme, which, a.text, b.text), level, result};
   }
   // (a && b) || c is written so, as compilers and people like it.
   int inner = level;

@@ -157,6 +157,11 @@ template <class T> static __device__ T warp_max(T x) {
 }
 )";
 
+constexpr std::string_view cuda_min_max = R"(
+template <class T> static __device__ T min_of(T a, T b) { return b < a ? b : a; }
+template <class T> static __device__ T max_of(T a, T b) { return a < b ? b : a; }
+)";
+
 std::string on_device(std::string_view text) {
   std::string out(text);
   for (size_t at = 0; (at = out.find("static ", at)) != out.npos; at += 18) out.insert(at + 7, "__device__ ");
@@ -179,7 +184,7 @@ std::string preamble(const Spelling& spelling, const Needs& needs) {
                          spelling.types[size_t(type)], type_text(spelling, {type, ir::Type::Form::Value, lanes}),
                          size_of(type) * size_t(lanes), size_of(type));
   }
-  add(Helper::MinMax, cuda ? on_device(min_max) : std::string(min_max));
+  add(Helper::MinMax, cuda ? cuda_min_max : min_max);
   add(Helper::Search, cuda ? on_device(search) : std::string(search));
   add(Helper::Sort, cuda ? on_device(sort) : std::string(sort));
   if (!cuda) add(Helper::Scratch, scratch);

@@ -14,13 +14,19 @@ const Spelling& spelling(Language language) {
        {"bool", "int32_t", "int64_t", "float", "double", "complex64", "complex128"},
        "__restrict",
        "__builtin_prefetch",
+       "min",
+       "max",
+       "GCC unroll",
        "__builtin_inf()",
        "__builtin_nan(\"\")",
        "{type}{{{re}, {im}}}"},
       {Language::Cuda,
        {"bool", "int32_t", "int64_t", "float", "double", "complex64", "complex128"},
        "__restrict__",
-       "prefetch",
+       "",
+       "min_of",
+       "max_of",
+       "unroll",
        "__longlong_as_double(0x7ff0000000000000)",
        "__longlong_as_double(0x7ff8000000000000)",
        "{type}({re}, {im})"},
@@ -71,8 +77,8 @@ const std::vector<std::string>& reserved_words() {
       // GCC and CUDA predefine these; the rest is what the text itself uses.
       "linux", "unix", "i386", "restrict", "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "int32_t",
       "int64_t", "complex64", "complex128", "call", "min", "max", "lower_bound", "upper_bound", "sort", "scratch",
-      "resize", "splat", "prefetch", "spd_call", "spd_tensor", "spd_array", "spd_level", "spd_context", "spd_kernel",
-      "abs", "main"};
+      "resize", "splat", "min_of", "max_of", "atomic_add", "warp_add", "warp_min", "warp_max", "spd_call", "spd_tensor",
+      "spd_array", "spd_level", "spd_context", "spd_kernel", "abs", "main"};
   return words;
 }
 

@@ -24,6 +24,14 @@ void StmtText::function_body(const Function& f) {
   stmt(f.body);
 }
 
+std::string StmtText::parameter_list(const Function& f) {
+  return join(f.params, ", ", [&](const Param& p) {
+    std::string type = expr_.type(p.var.type), name = names_.declare(p.var);
+    if (p.var.type.is_array()) return fmt::format("{} {} {}", type, spelling_.restrict_word, name);
+    return fmt::format("const {} {}", type, name);
+  });
+}
+
 void StmtText::param(const Param& p) {
   std::string name = names_.declare(p.var), type = expr_.type(p.var.type), from = source_text(p.source);
   sources_.emplace(p.var.symbol, p.source);
@@ -44,7 +52,9 @@ void StmtText::stmt(const Stmt& s) {
              names_.declare(n.var), init);
       },
       [&](const Assign& n) { assign(n); }, [&](const Store& n) { store(n); },
-      [&](const Prefetch& n) { line("{}({});", spelling_.prefetch, expr_.address(n.array, n.index)); },
+      [&](const Prefetch& n) {
+        if (!spelling_.prefetch.empty()) line("{}({});", spelling_.prefetch, expr_.address(n.array, n.index));
+      },
       [&](const For& n) { loop(n); },
       [&](const While& n) { compound(fmt::format("while ({})", expr_.exact(n.cond)), n.body); },
       [&](const If& n) { conditional(n, ""); },
@@ -110,7 +120,7 @@ void StmtText::loop(const For& n) {
   if (n.kind == LoopKind::GPUBlock || n.kind == LoopKind::GPUThread) return gpu_loop(n);
   std::string type = expr_.type(n.var.type), lo = expr_.converted(n.lo);
   std::string hi = expr_.index(n.hi, precedence(BinaryOp::Lt) + 1), step = expr_.index(n.step);
-  bool vector = n.kind == LoopKind::Vector, steady = is_steady(n.hi);
+  bool vector = n.kind == LoopKind::Vector && spelling_.language == Language::Cpp, steady = is_steady(n.hi);
   std::string reduction = vector ? reduction_clauses(n, names_) : "";
   Var bound = ir::var(n.var.symbol.name() + "_end", n.var.type);
   std::string extra;
@@ -122,15 +132,16 @@ void StmtText::loop(const For& n) {
   std::string name = names_.declare(n.var);
   std::string next = step == "1" ? name + "++" : fmt::format("{} += {}", name, step);
   if (vector) line("#pragma omp simd{}", reduction);
-  if (n.unroll > 1 && !vector) line("#pragma GCC unroll {}", n.unroll);
+  if (n.unroll > 1 && !vector) line("#pragma {} {}", spelling_.unroll, n.unroll);
   compound(fmt::format("for ({} {} = {}{}; {} < {}; {})", type, name, lo, extra, name, hi, next), n.body);
   names_.leave();
 }
 
 void StmtText::gpu_loop(const For& n) {
-  // The launch gives each iteration its block and thread; those past the end have nothing to do.
+  // The launch has one block for each turn of the one loop, one thread for each of the other.
   std::string type = expr_.type(n.var.type), lo = expr_.index(n.lo, precedence(BinaryOp::Add)), hi = expr_.index(n.hi);
   std::string_view which = n.kind == LoopKind::GPUBlock ? "blockIdx.x" : "threadIdx.x";
+  require(spelling_.language == Language::Cuda, "GPU loops are printed as CUDA");
   require(constant_integer(n.step) == 1, "GPU loops have steps of one");
   names_.enter();
   std::string name = names_.declare(n.var);

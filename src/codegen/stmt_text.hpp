@@ -18,6 +18,8 @@ class StmtText {
 
   /// The body of a function: parameters unpacked from `call`, then statements, indented once.
   void function_body(const ir::Function& f);
+  /// Parameters as those of a function: "double* __restrict__ a, const int32_t n".
+  std::string parameter_list(const ir::Function& f);
   /// Statements alone, in the current scope.
   void stmt(const ir::Stmt& s);
 

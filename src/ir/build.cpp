@@ -60,8 +60,7 @@ Expr binary(BinaryOp op, const Operand& left, const Operand& right) {
   bool both_bool = scalar(a) == ScalarType::Bool && scalar(b) == ScalarType::Bool;
   if (op == BinaryOp::And || op == BinaryOp::Or || (both_bool && (op == BinaryOp::Eq || op == BinaryOp::Ne)))
     unify(a, b, ScalarType::Bool);
-  else
-    unify(a, b, promote(scalar(a), scalar(b)));
+  else unify(a, b, promote(scalar(a), scalar(b)));
   return fold(Binary{op, a, b});
 }
 

@@ -32,26 +32,23 @@ class Operand {
   Operand(Expr e) : value_(std::move(e)) {}
   Operand(Var v) : value_(Expr(std::move(v))) {}
   template <class N>
-  requires std::integral<N> || std::floating_point<N> Operand(N number) : value_(number_of(number)) {}
+    requires std::integral<N> || std::floating_point<N> Operand(N number) : value_(number_of(number)) {}
 
-  /// As an expression; a number becomes int64, double or bool.
-  Expr expr() const;
-  /// As an expression, a number as a literal of this type where it fits.
-  Expr expr(ScalarType wish) const;
-  bool is_number() const { return value_.index() != 0; }
+    /// As an expression; a number becomes int64, double or bool.
+    Expr expr() const;
+    /// As an expression, a number as a literal of this type where it fits.
+    Expr expr(ScalarType wish) const;
+    bool is_number() const { return value_.index() != 0; }
 
- private:
-  using Number = std::variant<Expr, bool, int64_t, double>;
-  template <class N>
-  static Number number_of(N n) {
-    if constexpr (std::same_as<N, bool>)
-      return n;
-    else if constexpr (std::integral<N>)
-      return int64_t(n);
-    else
-      return double(n);
-  }
-  Number value_;
+   private:
+    using Number = std::variant<Expr, bool, int64_t, double>;
+    template <class N>
+    static Number number_of(N n) {
+      if constexpr (std::same_as<N, bool>) return n;
+      else if constexpr (std::integral<N>) return int64_t(n);
+      else return double(n);
+    }
+    Number value_;
 };
 
 Expr literal(Scalar value);

@@ -18,6 +18,7 @@ class Compiler {
  public:
   Slots slots;
   size_t allocations = 0;
+  Races races = Races::Ignored;
 
   Exec stmt(const Stmt& s) {
     return match(
@@ -60,9 +61,7 @@ class Compiler {
         [](const Comment&) -> Exec { return [](Frame&) { return Flow::Next; }; },
         [&](const Allocate& n) { return allocate(n); }, [&](const Sort& n) { return sort(n); },
         [](const Break&) -> Exec { return [](Frame&) { return Flow::Break; }; },
-        [&](const Parallel& n) {
-          return loop(For{n.thread, zero(n.thread.type), n.count, one(n.thread.type), n.body});
-        },
+        [&](const Parallel& n) { return parallel(n); },
         [&](const Resize& n) -> Exec {
           return [a = slots.array(n.array), count = slots.integer(n.count),
                   size = size_of(n.array.type.scalar)](Frame& f) {
@@ -107,10 +106,12 @@ class Compiler {
       using T = decltype(zero);
       std::vector<Eval<T>> lanes;
       for (int l = 0; l < type_of(n.value).lanes; l++) lanes.push_back(slots.eval<T>(n.value, l));
-      auto put = [a = slots.array(n.array), add = n.mode != StoreMode::Set, name = n.array.symbol.name()](
-                     Frame& f, int64_t at, T v) {
-        const Frame::Array& array = f.arrays[a];
+      auto put = [a = slots.array(n.array), add = n.mode != StoreMode::Set,
+                  how = n.mode == StoreMode::AtomicAdd ? Use::Atomic : Use::Store,
+                  name = n.array.symbol.name()](Frame& f, int64_t at, T v) {
+        Frame::Array& array = f.arrays[a];
         if (uint64_t(at) >= uint64_t(array.count)) out_of_bounds(name, at, array.count);
+        touched(f, array, at, how, name);
         T& element = static_cast<T*>(array.data)[at];
         if constexpr (std::is_same_v<T, bool>) element = v;
         else element = add ? arithmetic<BinaryOp::Add>(element, v) : v;
@@ -154,6 +155,24 @@ class Compiler {
     });
   }
 
+  /// Threads one after the other; the loop's variable is their number.
+  Exec parallel(const Parallel& n) {
+    if (races == Races::Ignored) return loop(For{n.thread, zero(n.thread.type), n.count, one(n.thread.type), n.body});
+    auto count = slots.integer(n.count);
+    size_t slot = slots.declare_value(n.thread);
+    return [slot, count = std::move(count), body = stmt(n.body), wide = n.thread.type == Int64](Frame& f) {
+      f.region++;
+      for (int64_t t = 0, threads = count(f); t < threads; t++) {
+        f.thread = t;
+        if (wide) f.value<int64_t>(slot) = t;
+        else f.value<int32_t>(slot) = int32_t(t);
+        body(f);
+      }
+      f.thread = Touch::nobody;
+      return Flow::Next;
+    };
+  }
+
   Exec allocate(const Allocate& n) {
     auto count = slots.integer(n.count);
     // What must not be read before it is written is set to something telling: NaN, -1.
@@ -165,7 +184,7 @@ class Compiler {
       auto& memory = f.memory[m];
       memory.resize((size_t(wanted) * size + sizeof(Frame::Slot) - 1) / sizeof(Frame::Slot));
       if (!memory.empty()) std::memset(memory.data(), filling, memory.size() * sizeof(Frame::Slot));
-      f.arrays[a] = {memory.data(), wanted, nullptr};
+      f.arrays[a] = {memory.data(), wanted, nullptr, f.thread < 0, {}};
       return Flow::Next;
     };
   }
@@ -173,10 +192,11 @@ class Compiler {
   Exec sort(const Sort& n) {
     return [a = slots.array(n.array), lo = slots.integer(n.lo), hi = slots.integer(n.hi), name = n.array.symbol.name(),
             wide = n.array.type.scalar == ScalarType::Int64](Frame& f) {
-      const Frame::Array& array = f.arrays[a];
+      Frame::Array& array = f.arrays[a];
       int64_t first = lo(f), last = hi(f);
       if (first >= last) return Flow::Next;
       if (first < 0 || last > array.count) out_of_bounds(name, first < 0 ? first : last - 1, array.count);
+      for (int64_t i = first; f.thread >= 0 && i < last; i++) touched(f, array, i, Use::Store, name);
       if (wide) std::sort(static_cast<int64_t*>(array.data) + first, static_cast<int64_t*>(array.data) + last);
       else std::sort(static_cast<int32_t*>(array.data) + first, static_cast<int32_t*>(array.data) + last);
       return Flow::Next;
@@ -212,8 +232,9 @@ struct Interpreter::Code {
   Exec body;
 };
 
-Interpreter::Interpreter(const Function& f) {
+Interpreter::Interpreter(const Function& f, Races races) {
   auto code = std::make_shared<Code>();
+  code->compiler.races = races;
   Slots& slots = code->compiler.slots;
   for (const Param& p : f.params)
     code->params.emplace_back(p, p.var.type.is_array() ? slots.declare_array(p.var) : slots.declare_value(p.var));
@@ -230,7 +251,7 @@ void Interpreter::operator()(spd_call& call) const {
   for (const auto& [p, slot] : code_->params) {
     auto found = find(p.source, call);
     if (auto* array = std::get_if<spd_array*>(&found)) {
-      frame.arrays[slot] = {(*array)->data, (*array)->count, *array};
+      frame.arrays[slot] = {(*array)->data, (*array)->count, *array, true, {}};
       continue;
     }
     int64_t number = std::get<int64_t>(found);

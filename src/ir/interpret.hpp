@@ -8,12 +8,16 @@
 
 namespace spdistal::ir {
 
+/// Whether accesses of the threads of a Parallel are compared with each other.
+enum class Races : uint8_t { Ignored, Found };
+
 class Interpreter {
  public:
   /// Resolves variables and types once; a function is then run any number of times, from several threads too.
-  explicit Interpreter(const Function& f);
+  explicit Interpreter(const Function& f, Races races = Races::Ignored);
 
-  /// Runs it. An access outside of an array is an InternalError that names array and index.
+  /// Runs it. An access outside of an array is an InternalError that names array and index; so is, with Races::Found, an
+  /// element that one thread of a Parallel stores and another uses, other than by AtomicAdd from both.
   void operator()(spd_call& call) const;
 
  private:
@@ -21,6 +25,6 @@ class Interpreter {
   std::shared_ptr<const Code> code_;
 };
 
-inline void interpret(const Function& f, spd_call& call) { Interpreter{f}(call); }
+inline void interpret(const Function& f, spd_call& call, Races races = Races::Ignored) { Interpreter{f, races}(call); }
 
 }  // namespace spdistal::ir

@@ -12,6 +12,14 @@
 
 namespace spdistal::ir {
 
+/// What happened to an element in a Parallel: who stored it (atomically or not), and who loaded it.
+struct Touch {
+  static constexpr int64_t nobody = -1, several = -2;
+  uint64_t region = 0;
+  int64_t stored_by = nobody, loaded_by = nobody;
+  bool atomic = false;
+};
+
 struct Frame {
   struct alignas(16) Slot {
     std::array<std::byte, 16> bytes;
@@ -20,11 +28,15 @@ struct Frame {
     void* data = nullptr;
     int64_t count = 0;
     spd_array* source = nullptr;  // of a parameter
+    bool shared = true;           // by threads: not allocated by one of them
+    std::vector<Touch> touches;   // of elements, kept from the first access in a Parallel on
   };
   std::vector<Slot> slots;
   std::vector<Array> arrays;
   std::vector<std::vector<Slot>> memory;  // of allocations, one entry per Allocate
   spd_call* call = nullptr;
+  int64_t thread = Touch::nobody;  // of the Parallel that runs, where races are looked for
+  uint64_t region = 0;             // counts the Parallels that ran
 
   template <class T>
   T& value(size_t slot) {
@@ -36,6 +48,14 @@ template <class T>
 using Eval = std::function<T(Frame&)>;
 
 [[noreturn]] void out_of_bounds(const std::string& array, int64_t index, int64_t count);
+
+enum class Use : uint8_t { Load, Store, Atomic };
+/// Compares an access with those of other threads.
+void touch(Frame& f, Frame::Array& array, int64_t index, Use access, const std::string& name);
+inline void touched(Frame& f, Frame::Array& array, int64_t index, Use access, const std::string& name) {
+  if (f.thread >= 0 && array.shared) [[unlikely]]
+    touch(f, array, index, access, name);
+}
 
 /// Where the variables of a function live, and how its expressions are computed.
 class Slots {

@@ -12,6 +12,20 @@ void out_of_bounds(const std::string& array, int64_t index, int64_t count) {
                   array, count));
 }
 
+void touch(Frame& f, Frame::Array& array, int64_t index, Use access, const std::string& name) {
+  array.touches.resize(size_t(array.count));
+  Touch& t = array.touches[size_t(index)];
+  if (t.region != f.region) t = {f.region};
+  auto other = [&](int64_t who) { return who != Touch::nobody && who != f.thread; };
+  bool atomically = access == Use::Atomic && t.atomic;
+  if ((other(t.stored_by) && !atomically) || (access != Use::Load && other(t.loaded_by)))
+    throw InternalError(fmt::format(
+        "internal error: threads of a kernel race for element {} of array '{}'. Please report this.", index, name));
+  int64_t& by = access == Use::Load ? t.loaded_by : t.stored_by;
+  by = by == Touch::nobody || by == f.thread ? f.thread : Touch::several;
+  if (access != Use::Load) t.atomic = access == Use::Atomic;
+}
+
 size_t Slots::declare_value(const Var& v) {
   // A symbol may be declared again in a sibling scope, with the slot it had.
   auto [it, fresh] = values_.emplace(v.symbol, next_value_);
@@ -61,9 +75,10 @@ Eval<T> Slots::eval(const Expr& e, int lane) const {
       },
       [&](const Load& n) -> Eval<T> {
         return [a = array(n.array), i = integer(n.index), lane, name = n.array.symbol.name()](Frame& f) {
-          const Frame::Array& from = f.arrays[a];
+          Frame::Array& from = f.arrays[a];
           int64_t at = i(f) + lane;
           if (uint64_t(at) >= uint64_t(from.count)) out_of_bounds(name, at, from.count);
+          touched(f, from, at, Use::Load, name);
           return static_cast<const T*>(from.data)[at];
         };
       },
@@ -144,10 +159,11 @@ Eval<T> Slots::search(const Search& n) const {
                   name = n.array.symbol.name()](Frame& f) {
             T first = lo(f), last = hi(f);
             V v = value(f);
-            const Frame::Array& from = f.arrays[a];
+            Frame::Array& from = f.arrays[a];
             if (first < last && (first < 0 || last > from.count)) out_of_bounds(name, last - 1, from.count);
             while (first < last) {
               T middle = first + (last - first) / 2;
+              touched(f, from, middle, Use::Load, name);
               E x = static_cast<const E*>(from.data)[middle];
               if (x < v || (bound == Bound::Upper && x == v)) first = middle + 1;
               else last = middle;

@@ -14,7 +14,7 @@
 //  - For runs its body for var = lo, lo + step, … while var < hi; lo, hi and step are evaluated once, step is positive.
 //      Serial     one after the other
 //      Vector     in any order, several at once: no iteration uses what another wrote, except reductions: updates
-//                 x = x op e (op: Add, Mul, Min, Max) of a mutable scalar from outside, in any order
+//                 x = x op e (op: Add, Sub, Mul, Min, Max, And, Or) of a mutable scalar from outside
 //      GPUBlock, GPUThread   all at once, by the blocks of a grid and the threads of a block
 //    `unroll` copies of the body are made per turn; 0 stands for all of them.
 //  - Parallel runs its body for thread = 0 … count-1, at the same time in compiled code. Bodies share what was declared

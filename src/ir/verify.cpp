@@ -51,13 +51,13 @@ class Verifier {
   struct Known {
     Type type;
     Mutability mutability;
-    int parallel_depth;
+    int parallel_depth, vector_depth;
   };
 
   template <class Where>
   void declare(const Var& v, Mutability m, const Where& where) {
     check(!known_.contains(v.symbol), where, "'{}' is declared once", v.symbol.name());
-    known_.emplace(v.symbol, Known{v.type, m, parallel_depth_});
+    known_.emplace(v.symbol, Known{v.type, m, parallel_depth_, vector_depth_});
     scope_.push_back(v.symbol);
   }
   template <class F>
@@ -129,7 +129,7 @@ class Verifier {
           check(int(n.args.size()) == i.arity, e, "{} has {} arguments", i.name, i.arity);
           Type type = value(n.args[0]);
           for (const Expr& a : n.args) same(type, value(a), e);
-          check(exists_for(n.function, type.scalar), e, "{} exists for {}", i.name, name_of(type));
+          check(exists_for(n.function, type.scalar) && type.lanes == 1, e, "{} exists for {}", i.name, name_of(type));
         },
         [&](const Search& n) {
           array(n.array, e);
@@ -154,6 +154,7 @@ class Verifier {
   void binary(const Binary& n, const Expr& e) {
     Type a = value(n.a), b = value(n.b);
     same(a, b, e);
+    check(a.lanes == 1 || n.op <= BinaryOp::Max, e, "vectors have arithmetic alone");
     bool boolean = a.scalar == ScalarType::Bool;
     switch (n.op) {
       case BinaryOp::And:
@@ -179,6 +180,7 @@ class Verifier {
         },
         [&](const Assign& n) {
           use(n.var, s);
+          reduction(n, s);
           const Known& known = known_.at(n.var.symbol);
           check(known.mutability == Mutability::Mutable, s, "'{}' is mutable", n.var.symbol.name());
           check(known.parallel_depth == parallel_depth_, s, "'{}' is shared by threads", n.var.symbol.name());
@@ -228,7 +230,7 @@ class Verifier {
                 "integers are sorted");
           same(index(n.lo), index(n.hi), n.lo);
         },
-        [&](const Break&) { check(loops_ > 0 && !vector_, s, "Break stands in a loop that is no vector"); },
+        [&](const Break&) { check(loops_ > 0, s, "Break stands in a loop that is no vector"); },
         [&](const Parallel& n) {
           check(parallel_depth_ == 0 && !vector_ && !gpu_thread_, s, "Parallel does not nest");
           Type type = index(n.count);
@@ -251,6 +253,20 @@ class Verifier {
         [&](const Barrier&) { check(gpu_thread_, s, "a barrier stands inside of GPU threads"); });
   }
 
+  /// What a vector loop does to a variable from outside is x = x op e, in any order.
+  void reduction(const Assign& n, const Stmt& s) {
+    if (known_.at(n.var.symbol).vector_depth == vector_depth_) return;
+    auto* update = n.value.as<Binary>();
+    bool legal = update && update->a == Expr(n.var);
+    if (legal) {
+      BinaryOp op = update->op;
+      legal = op == BinaryOp::Add || op == BinaryOp::Sub || op == BinaryOp::Mul || op == BinaryOp::Min ||
+              op == BinaryOp::Max || op == BinaryOp::And || op == BinaryOp::Or;
+      each<Var>(update->b, [&](const Var& v) { legal &= v.symbol != n.var.symbol; });
+    }
+    check(legal, s, "a vector loop updates '{}' as x = x op e", n.var.symbol.name());
+  }
+
   void loop(const For& n, const Stmt& s) {
     Type type = index(n.lo);
     check(index(n.hi) == type && index(n.step) == type && n.var.type == type, s,
@@ -262,21 +278,24 @@ class Verifier {
           "no GPU loop inside of a vector loop");
     check(n.kind != LoopKind::GPUThread || !gpu_thread_, s, "GPU threads do not nest");
     bool vector = vector_, thread = gpu_thread_;
+    int loops = loops_;
     vector_ |= n.kind == LoopKind::Vector;
     gpu_thread_ |= n.kind == LoopKind::GPUThread;
-    loops_++;
+    loops_ = n.kind == LoopKind::Serial ? loops_ + 1 : 0;
+    if (n.kind == LoopKind::Vector) vector_depth_++;
     in_scope([&] {
       declare(n.var, Mutability::Const, s);
       stmt(n.body);
     });
-    loops_--;
+    if (n.kind == LoopKind::Vector) vector_depth_--;
+    loops_ = loops;
     vector_ = vector, gpu_thread_ = thread;
   }
 
   std::map<Symbol, Known> known_;
   std::vector<Symbol> scope_;
   std::set<Symbol> results_;
-  int parallel_depth_ = 0, loops_ = 0;
+  int parallel_depth_ = 0, vector_depth_ = 0, loops_ = 0;
   bool vector_ = false, gpu_thread_ = false;
 };
 

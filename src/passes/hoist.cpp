@@ -77,8 +77,8 @@ class Hoister {
  private:
   Expr expr(const Expr& e, bool always) {
     bool load = e.is<Load>() && always && runs_;
-    bool product =
-        e.is<Binary>() && e.as<Binary>()->op == BinaryOp::Mul && is_integral(type_of(e).scalar) && !has_loads(e);
+    bool product = e.is<Binary>() && e.as<Binary>()->op == BinaryOp::Mul && is_integral(type_of(e).scalar) &&
+                   (!has_loads(e) || (always && runs_));
     if ((load || product) && !changed_.touches(e)) return hoisted(e);
     // The operands that are not always evaluated hide what is below them.
     auto* b = e.as<Binary>();

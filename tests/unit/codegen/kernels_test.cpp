@@ -7,8 +7,10 @@
 
 #include "codegen/cpp.hpp"
 #include "codegen/jit.hpp"
+#include "codegen/processor.hpp"
 #include "ir/print.hpp"
 #include "ir/verify.hpp"
+#include "passes/pipeline.hpp"
 
 namespace spdistal::testing {
 namespace {
@@ -23,38 +25,18 @@ void expect_legal(const Function& f) {
   EXPECT_TRUE(legal) << (legal ? "" : legal.refusal().str()) << print(f);
 }
 
-TEST(Kernels, SpmvIsRightForAnyNumberOfThreads) {
-  Function f = spmv();
-  expect_legal(f);
-  for (int64_t threads : {1, 2, 3, 7})
-    for (int64_t rows : {0, 1, 5, 100}) {
-      Csr B = random_csr(rows, 50, 6, 1);
-      std::vector<double> c = random_dense(50, 2), expected(static_cast<size_t>(rows));
-      for (size_t i = 0; i < expected.size(); i++)
-        for (int p = B.pos[i]; p < B.pos[i + 1]; p++) expected[i] += B.vals[size_t(p)] * c[size_t(B.crd[size_t(p)])];
-      for (bool compiled : {false, true}) {
-        std::vector<double> a(static_cast<size_t>(rows), -1);
-        CallData call(threads);
-        call.tensor({dense(rows)}, CallData::view(a));
-        add_csr(call, B);
-        call.tensor({dense(50)}, CallData::view(c));
-        if (compiled) jit().load(f)(call.get());
-        else interpret(f, call.get());
-        EXPECT_EQ(a, expected) << threads << " threads, " << rows << " rows, "
-                               << (compiled ? "compiled" : "interpreted");
-      }
-    }
-}
-
-/// Runs a kernel both ways, each on a call of its own.
-void both_ways(const Function& f, int64_t threads,
+/// Runs a kernel interpreted and compiled, as it is and after all passes, each on a call of its own.
+void every_way(const Function& f, int64_t threads,
                const std::function<void(CallData&, const std::function<void()>&)>& test) {
-  for (bool compiled : {false, true}) {
-    SCOPED_TRACE(::testing::Message() << f.name << " with " << threads << " threads, "
-                                      << (compiled ? "compiled" : "interpreted"));
-    CallData call(threads);
-    test(call, [&] { compiled ? jit().load(f)(call.get()) : interpret(f, call.get()); });
-  }
+  Function optimized = passes::optimize(f, {.target = {codegen::vector_bytes()}, .check = passes::Check::AfterEach});
+  for (const Function* g : {&f, &std::as_const(optimized)})
+    for (bool compiled : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << f.name << " with " << threads << " threads, "
+                                        << (g == &f ? "plain, " : "optimized, ")
+                                        << (compiled ? "compiled" : "interpreted"));
+      CallData call(threads);
+      test(call, [&] { compiled ? jit().load (*g)(call.get()) : interpret(*g, call.get(), Races::Found); });
+    }
 }
 
 std::map<std::pair<int64_t, int32_t>, double> entries(const Csr& m) {
@@ -81,6 +63,25 @@ size_t add_result(CallData& call, std::vector<int32_t>& pos, int64_t rows, int64
   return call.tensor({dense(rows), second}, call.growing());
 }
 
+TEST(Kernels, SpmvIsRightForAnyNumberOfThreads) {
+  Function f = spmv();
+  expect_legal(f);
+  for (int64_t threads : {1, 2, 3, 7})
+    for (int64_t rows : {0, 1, 5, 100}) {
+      Csr B = random_csr(rows, 50, 6, 1);
+      std::vector<double> c = random_dense(50, 2), expected(static_cast<size_t>(rows));
+      for (const auto& [at, v] : entries(B)) expected[size_t(at.first)] += v * c[size_t(at.second)];
+      every_way(f, threads, [&](CallData& call, const auto& run) {
+        std::vector<double> a(static_cast<size_t>(rows), -1);
+        call.tensor({dense(rows)}, CallData::view(a));
+        add_csr(call, B);
+        call.tensor({dense(50)}, CallData::view(c));
+        run();
+        EXPECT_EQ(a, expected) << rows << " rows";
+      });
+    }
+}
+
 TEST(Kernels, SpmmWith32ColumnsIsRight) {
   Function f = spmm32();
   expect_legal(f);
@@ -89,7 +90,7 @@ TEST(Kernels, SpmmWith32ColumnsIsRight) {
   for (const auto& [at, v] : entries(B))
     for (size_t k = 0; k < 32; k++) expected[size_t(at.first) * 32 + k] += v * C[size_t(at.second) * 32 + k];
   for (int64_t threads : {1, 3})
-    both_ways(f, threads, [&](CallData& call, const auto& run) {
+    every_way(f, threads, [&](CallData& call, const auto& run) {
       std::vector<double> A(40 * 32, -1);
       call.tensor({dense(40), dense(32)}, CallData::view(A));
       add_csr(call, B);
@@ -97,6 +98,32 @@ TEST(Kernels, SpmmWith32ColumnsIsRight) {
       run();
       EXPECT_EQ(A, expected);
     });
+}
+
+TEST(Kernels, MttkrpWith32ColumnsIsRightWithBothAccumulatorsInRegisters) {
+  Function f = mttkrp32();
+  expect_legal(f);
+  Csr rows = random_csr(20, 30, 5, 10), fibres = random_csr(int64_t(rows.crd.size()), 25, 4, 11);
+  std::vector<double> C = random_dense(30 * 32, 12), D = random_dense(25 * 32, 13), expected(20 * 32);
+  for (size_t i = 0; i < 20; i++)
+    for (size_t p = size_t(rows.pos[i]); p < size_t(rows.pos[i + 1]); p++)
+      for (size_t q = size_t(fibres.pos[p]); q < size_t(fibres.pos[p + 1]); q++)
+        for (size_t l = 0; l < 32; l++)
+          expected[i * 32 + l] += fibres.vals[q] * C[size_t(rows.crd[p]) * 32 + l] * D[size_t(fibres.crd[q]) * 32 + l];
+  every_way(f, 2, [&](CallData& call, const auto& run) {
+    std::vector<double> A(20 * 32, -1);
+    call.tensor({dense(20), dense(32)}, CallData::view(A));
+    CallData::Level second{30}, third{25};
+    second.pos = CallData::view(rows.pos), second.crd = CallData::view(rows.crd);
+    third.pos = CallData::view(fibres.pos), third.crd = CallData::view(fibres.crd);
+    call.tensor({dense(20), second, third}, CallData::view(fibres.vals));
+    call.tensor({dense(30), dense(32)}, CallData::view(C));
+    call.tensor({dense(25), dense(32)}, CallData::view(D));
+    run();
+    EXPECT_EQ(A, expected);
+  });
+  std::string text = codegen::cpp_text(passes::optimize(f));
+  EXPECT_EQ(text.find("[32]"), text.npos) << text;
 }
 
 TEST(Kernels, SpAdd3AssemblesTheUnionInTwoPhases) {
@@ -107,7 +134,7 @@ TEST(Kernels, SpAdd3AssemblesTheUnionInTwoPhases) {
   for (const Csr& m : {C, D})
     for (const auto& [at, v] : entries(m)) expected[at] += v;
   for (int64_t threads : {1, 3})
-    both_ways(f, threads, [&](CallData& call, const auto& run) {
+    every_way(f, threads, [&](CallData& call, const auto& run) {
       std::vector<int32_t> pos(41, -1);
       add_result(call, pos, 40, 30);
       for (Csr* m : {&B, &C, &D}) add_csr(call, *m);
@@ -127,7 +154,7 @@ TEST(Kernels, SpgemmGathersRowsInAWorkspaceAndSortsThem) {
     for (const auto& [c, y] : entries(C))
       if (b.second == c.first) expected[{b.first, c.second}] += x * y;
   for (int64_t threads : {1, 3})
-    both_ways(f, threads, [&](CallData& call, const auto& run) {
+    every_way(f, threads, [&](CallData& call, const auto& run) {
       std::vector<int32_t> pos(41, -1);
       add_result(call, pos, 40, 200);
       add_csr(call, B);

@@ -115,6 +115,39 @@ inline Function spmm32() {
   return f.build();
 }
 
+/// A(i,l) = B(i,j,k) * C(j,l) * D(k,l) with 32 columns l: an accumulator for each row, and one for each fibre.
+inline Function mttkrp32() {
+  FunctionBuilder f("mttkrp");
+  Var A = f.vals("A", 0, ScalarType::Float64, Access::Write);
+  Var n = f.number("n", Source::Field::Extent, 1, 0, ScalarType::Int32);
+  Var pos1 = f.pos("B1_pos", 1, 1, ScalarType::Int32), crd1 = f.crd("B1_crd", 1, 1, ScalarType::Int32);
+  Var pos2 = f.pos("B2_pos", 1, 2, ScalarType::Int32), crd2 = f.crd("B2_crd", 1, 2, ScalarType::Int32);
+  Var B = f.vals("B", 1, ScalarType::Float64, Access::Read);
+  Var C = f.vals("C", 2, ScalarType::Float64, Access::Read), D = f.vals("D", 3, ScalarType::Float64, Access::Read);
+  Var threads = f.threads();
+  LoopOptions vector{.kind = LoopKind::Vector};
+  auto at = [](const Expr& row, const Var& l) { return cast(ScalarType::Int64, row) * 32 + l; };
+  parallel_rows(
+      f, n, threads, [] {},
+      [&](Var i) {
+        Var sums = f.allocate("sums", ScalarType::Float64, 32, Fill::Zeroed);
+        f.loop("p1", load(pos1, i), load(pos1, i + 1), [&](Var p1) {
+          Var fibre = f.allocate("fibre", ScalarType::Float64, 32, Fill::Zeroed);
+          f.loop("p2", load(pos2, p1), load(pos2, p1 + 1), [&](Var p2) {
+            f.loop(
+                "l", int32(0), int32(32),
+                [&](Var l) { f.store_add(fibre, l, load(B, p2) * load(D, at(load(crd2, p2), l))); }, vector);
+          });
+          f.loop(
+              "l", int32(0), int32(32),
+              [&](Var l) { f.store_add(sums, l, load(fibre, l) * load(C, at(load(crd1, p1), l))); }, vector);
+        });
+        f.loop(
+            "l", int32(0), int32(32), [&](Var l) { f.store(A, at(i, l), load(sums, l)); }, vector);
+      });
+  return f.build();
+}
+
 /// Turns counts in pos[1 …] into positions, and makes room for as many coordinates and values.
 inline void finish_counts(FunctionBuilder& f, const Var& n, const CsrParams& A) {
   f.store(A.pos, 0, 0);

@@ -30,7 +30,10 @@ class RandomProgram {
 
   Function make() {
     int statements = pick(3, 8);
-    for (int s = 0; s < statements; s++) statement(3);
+    for (int s = 0; s < statements; s++) {
+      statement(3);
+      if (chance(10)) threads();
+    }
     return f_.build();
   }
 
@@ -236,6 +239,23 @@ class RandomProgram {
             },
             {.kind = LoopKind::Vector});
     f_.store(outputs_[2], pick(0, array_size - 1), sum % 1000);
+  }
+
+  /// Every thread stores an element of its own and adds to one that all share.
+  void threads() {
+    Var to = outputs_[size_t(pick(0, 6))];
+    f_.parallel(name("t"), int64(pick(0, array_size)), [&](Var t) {
+      scoped([&] {
+        frozen_ = {std::begin(all_scalar_types), std::end(all_scalar_types)};
+        scalars_.push_back(t);
+        scalars_.push_back(f_.constant(name("x"), bounded(any_type(), 2)));
+        mutables_ = {f_.variable(name("own"), load(inputs_[1], t))};
+        f_.assign(mutables_[0], bounded(ScalarType::Int32, 2));
+        f_.store(to, t, bounded(to.type.scalar, 2));
+        if (to.type.scalar != ScalarType::Int64) f_.atomic_add(outputs_[2], 3, t * 3);
+        frozen_.clear();
+      });
+    });
   }
 
   /// Adds to one element, or one short row, again and again.

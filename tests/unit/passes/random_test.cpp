@@ -12,7 +12,7 @@ namespace {
 
 RandomData run(const Function& f, unsigned seed) {
   RandomData data(seed);
-  interpret(f, data.call().get());
+  interpret(f, data.call().get(), Races::Found);
   return data;
 }
 

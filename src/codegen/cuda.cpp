@@ -1,0 +1,84 @@
+#include "codegen/cuda.hpp"
+
+#include <fmt/format.h>
+
+#include "base/require.hpp"
+#include "codegen/helpers.hpp"
+#include "codegen/stmt_text.hpp"
+#include "ir/analysis.hpp"
+#include "ir/build.hpp"
+#include "ir/interpret.hpp"
+
+namespace spdistal::codegen {
+
+using namespace ir;
+
+namespace {
+
+/// The one loop of this kind, and the constants declared before it.
+struct Found {
+  std::vector<Stmt> before;
+  const For* loop = nullptr;
+};
+Found find(const Stmt& s, LoopKind kind) {
+  Found out;
+  auto look = [&](const Stmt& t) {
+    auto* loop = t.as<For>();
+    if (loop && loop->kind == kind) {
+      require(!out.loop, "a GPU kernel has one loop over blocks and one over threads");
+      out.loop = loop;
+    } else if (!t.is<Comment>()) {
+      require(t.is<Declare>() || kind == LoopKind::GPUThread, "only constants stand before the loop over blocks");
+      if (!out.loop) out.before.push_back(t);
+    }
+  };
+  if (auto* block = s.as<Block>())
+    for (const Stmt& t : block->stmts) look(t);
+  else look(s);
+  require(out.loop != nullptr, "a GPU kernel has a loop over blocks and in it one over threads");
+  return out;
+}
+
+}  // namespace
+
+CudaKernel cuda_kernel(const Function& f) {
+  Found blocks = find(f.body, LoopKind::GPUBlock), threads = find(blocks.loop->body, LoopKind::GPUThread);
+  auto lo = constant_integer(threads.loop->lo), hi = constant_integer(threads.loop->hi);
+  require(lo && hi && *hi - *lo >= 1 && *hi - *lo <= 1024, "a block has a literal number of threads, at most 1024");
+
+  const Spelling& cuda = spelling(Language::Cuda);
+  Needs needs;
+  StmtText text(cuda, needs);
+  text.names().reserve(f.name);
+  std::string params = text.parameter_list(f);
+  text.stmt(f.body);
+  std::string body = text.take();
+
+  // The number of blocks as a function of its own, of the whole numbers alone.
+  FunctionBuilder count(f.name + "_blocks");
+  Var result = count.array("blocks", 0, ScalarType::Int64, Access::Write);
+  for (const Stmt& s : blocks.before) {
+    require(!has_loads(s.as<Declare>()->init), "the number of blocks depends on numbers alone");
+    count.add(s);
+  }
+  count.store(result, 0, cast(ScalarType::Int64, binary(BinaryOp::Sub, blocks.loop->hi, blocks.loop->lo)));
+  Function counting = count.build();
+  for (const Param& p : f.params)
+    if (!p.var.type.is_array()) counting.params.push_back(p);
+
+  return {f.name,
+          fmt::format("#include \"abi.h\"\n{}\nextern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n{}}}\n",
+                      preamble(cuda, needs), *hi - *lo, f.name, params, body),
+          counting, int(*hi - *lo)};
+}
+
+int64_t block_count(const CudaKernel& kernel, const spd_call& call) {
+  int64_t count = 0;
+  spd_array result{&count, 1, nullptr};
+  spd_call host = call;
+  host.arrays = &result;
+  interpret(kernel.blocks, host);
+  return count;
+}
+
+}  // namespace spdistal::codegen

@@ -1,0 +1,162 @@
+// CUDA text, compiled by NVRTC where that is there.
+#include "codegen/cuda.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/require.hpp"
+#include "codegen/nvrtc.hpp"
+#include "ir/build.hpp"
+#include "ir/math.hpp"
+#include "ir/verify.hpp"
+#include "unit/ir/call_data.hpp"
+
+namespace spdistal::codegen {
+namespace {
+
+using namespace ir;
+using testing::CallData;
+using ::testing::HasSubstr;
+
+void expect_compiles(const CudaKernel& kernel) {
+  auto nvrtc = Nvrtc::find();
+  if (!nvrtc) GTEST_SKIP() << "no NVRTC on this machine";
+  try {
+    EXPECT_THAT(nvrtc->compile(kernel.text, kernel.name), HasSubstr(".entry " + kernel.name));
+  } catch (const SystemError& e) { FAIL() << e.what() << kernel.text; }
+}
+
+/// a(i) = B(i,j) * c(j): a warp for each row, four rows to a block.
+Function warp_spmv() {
+  FunctionBuilder f("spmv");
+  Var a = f.vals("a", 0, ScalarType::Float64, Access::Write);
+  Var n = f.number("n", Source::Field::Extent, 1, 0, ScalarType::Int32);
+  Var pos = f.pos("B_pos", 1, 1, ScalarType::Int32), crd = f.crd("B_crd", 1, 1, ScalarType::Int32);
+  Var B = f.vals("B", 1, ScalarType::Float64, Access::Read), c = f.vals("c", 2, ScalarType::Float64, Access::Read);
+  Var blocks = f.constant("blocks", (n + 3) / 4);
+  f.loop("block", int32(0), blocks,
+         [&](Var block) {
+           f.loop("thread", int32(0), int32(128),
+                  [&](Var thread) {
+                    Var lane = f.constant("lane", thread % 32);
+                    Var i = f.constant("i", block * 4 + thread / 32);
+                    f.when(i < n, [&] {
+                      Var sum = f.variable("sum", zero(Float64));
+                      f.loop("p", load(pos, i) + lane, load(pos, i + 1),
+                             [&](Var p) { f.increase(sum, load(B, p) * load(c, load(crd, p))); }, {.step = int32(32)});
+                      Var total = f.constant("total", Expr(WarpReduce{BinaryOp::Add, sum}));
+                      f.when(equal(lane, 0), [&] { f.store(a, i, total); });
+                    });
+                  },
+                  {.kind = LoopKind::GPUThread});
+         },
+         {.kind = LoopKind::GPUBlock});
+  return f.build();
+}
+
+TEST(Cuda, SpmvWithAWarpForEachRow) {
+  Function f = warp_spmv();
+  ASSERT_TRUE(verify(f));
+  CudaKernel kernel = cuda_kernel(f);
+  EXPECT_EQ(kernel.threads, 128);
+  EXPECT_EQ(
+      kernel.text.substr(kernel.text.find("extern")),
+      R"(extern "C" __global__ void __launch_bounds__(128) spmv(double* __restrict__ a, const int32_t n, const int32_t* __restrict__ B_pos, const int32_t* __restrict__ B_crd, const double* __restrict__ B, const double* __restrict__ c) {
+  const int32_t blocks = (n + 3) / 4;
+  const int32_t block = blockIdx.x;
+  const int32_t thread = threadIdx.x;
+  const int32_t lane = thread % 32;
+  const int32_t i = block * 4 + thread / 32;
+  if (i < n) {
+    double sum = 0;
+    for (int32_t p = B_pos[i] + lane, p_end = B_pos[i + 1]; p < p_end; p += 32)
+      sum += B[p] * c[B_crd[p]];
+    const double total = warp_add(sum);
+    if (lane == 0)
+      a[i] = total;
+  }
+}
+)");
+  expect_compiles(kernel);
+}
+
+TEST(Cuda, TheHostCountsTheBlocksOfACall) {
+  CudaKernel kernel = cuda_kernel(warp_spmv());
+  CallData call;
+  call.tensor({{0}}, {});
+  call.tensor({{.extent = 10}, {}}, {});
+  EXPECT_EQ(block_count(kernel, call.get()), 3);
+}
+
+TEST(Cuda, EveryStatementAndHelperCompiles) {
+  FunctionBuilder f("all");
+  std::vector<Var> arrays;
+  for (ScalarType type : all_scalar_types)
+    arrays.push_back(f.array("a" + std::to_string(int(type)), int(type), type, Access::Write));
+  Var n = f.scalar("n", 0);
+  f.loop("block", int64(0), n,
+         [&](Var block) {
+           f.loop("t", int64(0), int64(64),
+                  [&](Var t) {
+                    Var shared = var("shared", array_of(ScalarType::Float64));
+                    f.add(Allocate{shared, int64(64), Fill::Uninitialised, Space::Shared});
+                    f.store(shared, t, 1);
+                    f.add(Barrier{});
+                    Var local = f.allocate("local", ScalarType::Int32, 8, Fill::Zeroed);
+                    f.sort(local, 0, 8);
+                    f.loop("k", int32(0), int32(8), [&](Var k) { f.store(local, k, k); },
+                           {.kind = LoopKind::Vector, .unroll = 4});
+                    for (size_t type = 1; type < 7; type++) {
+                      f.atomic_add(arrays[type], block, load(arrays[type], t) * load(arrays[type], t));
+                      f.store(arrays[type], t,
+                              -(load(arrays[type], 0) / load(arrays[type], 1)) - load(arrays[type], 2));
+                    }
+                    for (size_t type = 1; type < 5; type++) {
+                      Expr x = load(arrays[type], t);
+                      f.store(arrays[type], 0, min(max(x, 1), Expr(WarpReduce{BinaryOp::Max, x})));
+                    }
+                    for (int m = 0; m < math_functions; m++)
+                      for (ScalarType type :
+                           {ScalarType::Int32, ScalarType::Int64, ScalarType::Float32, ScalarType::Float64}) {
+                        if (!exists_for(Math(m), type)) continue;
+                        std::vector<Expr> args(size_t(info(Math(m)).arity), load(arrays[size_t(type)], t));
+                        f.store(arrays[size_t(type)], t, call(Math(m), args));
+                      }
+                    for (Math m : {Math::Abs, Math::Real, Math::Imag})
+                      f.store(arrays[4], t, call(m, {load(arrays[6], t)}));
+                    f.store(arrays[5], t, call(Math::Conj, {load(arrays[5], t)}));
+                    f.store(arrays[6], t,
+                            cast(ScalarType::Complex128, load(arrays[5], t)) +
+                                literal(Scalar::of(std::complex<double>(1, 2))));
+                    f.store(arrays[6], t, load(shared, 63 - t));
+                    f.store(arrays[2], t, lower_bound(local, 0, int64(8), 3));
+                    f.store(arrays[0], t, cast(ScalarType::Bool, load(arrays[4], t)));
+                    f.prefetch(arrays[4], t + 1);
+                    f.store(arrays[4], t, literal(Scalar::of(std::numeric_limits<double>::infinity())));
+                  },
+                  {.kind = LoopKind::GPUThread});
+         },
+         {.kind = LoopKind::GPUBlock});
+  auto legal = verify(f.build());
+  ASSERT_TRUE(legal) << legal.refusal().str();
+  expect_compiles(cuda_kernel(f.build()));
+}
+
+TEST(Cuda, RefusesWhatIsNoGpuKernel) {
+  FunctionBuilder f("f");
+  Var n = f.scalar("n", 0);
+  f.loop("i", 0, n, [](Var) {});
+  EXPECT_THROW(cuda_kernel(f.build()), InternalError);
+}
+
+TEST(Cuda, AFailureOfNvrtcCarriesItsLog) {
+  auto nvrtc = Nvrtc::find();
+  if (!nvrtc) GTEST_SKIP() << "no NVRTC on this machine";
+  try {
+    nvrtc->compile("this is no CUDA", "broken");
+    FAIL();
+  } catch (const SystemError& e) { EXPECT_THAT(e.log(), HasSubstr("broken.cu")); }
+}
+
+}  // namespace
+}  // namespace spdistal::codegen

@@ -1,0 +1,258 @@
+// Compiling, keeping and loading kernels, and all that can go wrong with it.
+#include "codegen/jit.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "codegen/files.hpp"
+#include "spdistal/error.hpp"
+#include "unit/ir/kernels.hpp"
+
+namespace spdistal::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using codegen::Jit;
+using codegen::JitOptions;
+using codegen::Kernel;
+using ::testing::HasSubstr;
+
+/// out[0] = in[0] + `more`: a kernel of its own for each number.
+Function adder(int64_t more) {
+  FunctionBuilder f("adder");
+  Var in = f.array("in", 0, ScalarType::Int64), out = f.array("out", 1, ScalarType::Int64, Access::Write);
+  f.store(out, 0, load(in, 0) + more);
+  return f.build();
+}
+
+int64_t result(const Kernel& kernel) {
+  std::vector<int64_t> in{40}, out{0};
+  CallData call;
+  call.array(CallData::view(in));
+  call.array(CallData::view(out));
+  kernel(call.get());
+  return out[0];
+}
+
+class JitTest : public ::testing::Test {
+ protected:
+  codegen::PrivateFolder folder_{"/tmp"};
+  std::string cache_ = folder_.file("cache");
+  std::vector<std::string> notes_;
+
+  JitOptions options() {
+    JitOptions o;
+    o.cache_folder = cache_;
+    o.note = [this](const std::string& text) { notes_.push_back(text); };
+    return o;
+  }
+  std::vector<std::string> files() const {
+    std::vector<std::string> out;
+    for (const auto& entry : fs::directory_iterator(cache_)) out.push_back(entry.path().string());
+    return out;
+  }
+};
+
+TEST_F(JitTest, CompilesAKernelAndKeepsIt) {
+  Jit jit(options());
+  Kernel kernel = jit.load(adder(2));
+  EXPECT_TRUE(kernel.compiled());
+  EXPECT_EQ(result(kernel), 42);
+  ASSERT_EQ(files().size(), 1u);
+  struct stat info;
+  ASSERT_EQ(stat(cache_.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0700u);
+  EXPECT_TRUE(notes_.empty());
+}
+
+TEST_F(JitTest, FindsAKernelOfAnEarlierProcessWithoutCompiling) {
+  Jit(options()).load(adder(2));
+  JitOptions again = options();
+  again.temporary = folder_.file("nowhere");  // compiling would fail
+  double best = 1;
+  for (int64_t turn = 0; turn < 5; turn++) {
+    auto start = std::chrono::steady_clock::now();
+    Jit jit(again);
+    Kernel kernel = jit.load(adder(2));
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    EXPECT_EQ(result(kernel), 42);
+  }
+  EXPECT_LT(best, 0.005);
+  EXPECT_THROW(Jit(again).load(adder(3)), SystemError);
+}
+
+TEST_F(JitTest, LoadsEachKernelOncePerProcess) {
+  Jit jit(options());
+  jit.load(adder(2));
+  fs::remove_all(cache_);
+  EXPECT_EQ(result(jit.load(adder(2))), 42);
+  EXPECT_FALSE(fs::exists(cache_));
+}
+
+TEST_F(JitTest, KeepsKernelsApartByTextFlagsAndCompiler) {
+  Jit jit(options());
+  JitOptions other = options();
+  other.flags.push_back("-g");
+  EXPECT_NE(jit.key("a"), jit.key("b"));
+  EXPECT_NE(jit.key("a"), Jit(other).key("a"));
+  other = options();
+  other.compiler = "/bin/false";
+  EXPECT_NE(jit.key("a"), Jit(other).key("a"));
+  EXPECT_EQ(jit.key("a"), Jit(options()).key("a"));
+}
+
+TEST_F(JitTest, CompilesAnewWhatWasDamaged) {
+  Jit(options()).load(adder(2));
+  std::string file = files().at(0), whole = *codegen::read_file(file);
+  std::vector<std::string> damaged{"garbage", "", whole.substr(0, whole.size() / 2), whole + "x"};
+  damaged.push_back(whole);
+  damaged.back()[whole.size() / 2] ^= 1;
+  for (const std::string& bytes : damaged) {
+    fs::remove(file);
+    ASSERT_TRUE(codegen::write_file(file, bytes));
+    EXPECT_EQ(result(Jit(options()).load(adder(2))), 42);
+    EXPECT_EQ(codegen::read_file(file)->size(), whole.size());
+  }
+}
+
+TEST_F(JitTest, SaysWhatTheCompilerSaid) {
+  JitOptions broken = options();
+  broken.flags = {"--no-such-flag"};
+  try {
+    Jit(broken).load(adder(2));
+    FAIL() << "it should have failed";
+  } catch (const SystemError& e) {
+    EXPECT_THAT(e.command(), HasSubstr("--no-such-flag"));
+    EXPECT_THAT(e.log(), HasSubstr("no-such-flag"));
+    EXPECT_THAT(e.what(), HasSubstr("adder"));
+  }
+  broken = options();
+  broken.compiler = "/bin/false";
+  Jit jit(broken);
+  EXPECT_THROW(jit.load(adder(2)), SystemError);
+  EXPECT_THROW(jit.load(adder(2)), SystemError) << "a failure is not remembered";
+}
+
+TEST_F(JitTest, RefusesWhatACompilerMadeThatDidNotCompile) {
+  std::string script = folder_.file("compiler");
+  std::ofstream(script) << "#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\necho garbage > \"$2\"\n";
+  fs::permissions(script, fs::perms::owner_all);
+  JitOptions odd = options();
+  odd.compiler = script;
+  EXPECT_THROW(Jit(odd).load(adder(2)), SystemError);
+}
+
+TEST_F(JitTest, InterpretsWithoutACompilerAndSaysSoOnce) {
+  JitOptions none = options();
+  none.compiler = "no-such-compiler";
+  Jit jit(none);
+  EXPECT_FALSE(jit.compiles());
+  for (int64_t more : {2, 3}) {
+    Kernel kernel = jit.load(adder(more));
+    EXPECT_FALSE(kernel.compiled());
+    EXPECT_EQ(result(kernel), 40 + more);
+    EXPECT_THAT(kernel.text(), HasSubstr("in[0] + "));
+  }
+  EXPECT_THAT(notes_, ::testing::ElementsAre(HasSubstr("no-such-compiler")));
+}
+
+TEST_F(JitTest, DoesWithoutACacheThatCannotBeUsed) {
+  auto expect_note = [&](const std::string& folder, const std::string& why) {
+    notes_.clear();
+    JitOptions o = options();
+    o.cache_folder = folder;
+    Jit jit(o);
+    EXPECT_EQ(result(jit.load(adder(2))), 42) << folder;
+    EXPECT_EQ(result(jit.load(adder(3))), 43) << folder;
+    EXPECT_THAT(notes_, ::testing::ElementsAre(HasSubstr(why)));
+  };
+  ASSERT_TRUE(codegen::write_file(cache_, "not a folder"));
+  expect_note(cache_, "not a folder");
+  expect_note("/proc/spdistal", "");  // nothing can be made there
+  std::string open = folder_.file("open");
+  fs::create_directory(open);
+  fs::permissions(open, fs::perms::all);
+  expect_note(open, "others may write");
+  if (geteuid() == 0) {
+    std::string foreign = folder_.file("foreign");
+    fs::create_directory(foreign);
+    ASSERT_EQ(chown(foreign.c_str(), 1, 1), 0);
+    expect_note(foreign, "somebody else");
+  }
+}
+
+TEST_F(JitTest, DoesWithoutACacheThatFailsLater) {
+  // As on a full disk: the folder was good, writing to it is not.
+  Jit jit(options());
+  fs::remove_all(cache_);
+  ASSERT_TRUE(codegen::write_file(cache_, "in the way"));
+  EXPECT_EQ(result(jit.load(adder(2))), 42);
+}
+
+TEST_F(JitTest, LeavesNothingBehindInTheTemporaryFolder) {
+  std::string temporary = folder_.file("temporary");
+  fs::create_directory(temporary);
+  JitOptions o = options();
+  o.temporary = temporary;
+  Jit(o).load(adder(2));
+  o.cache_folder.clear();
+  EXPECT_EQ(result(Jit(o).load(adder(3))), 43);
+  o.flags = {"--no-such-flag"};
+  EXPECT_THROW(Jit(o).load(adder(4)), SystemError);
+  EXPECT_TRUE(fs::is_empty(temporary));
+}
+
+TEST_F(JitTest, ServesManyThreadsAtOnce) {
+  Jit jit(options());
+  std::vector<std::thread> threads;
+  std::atomic<int> right{0};
+  for (int t = 0; t < 6; t++) threads.emplace_back([&, t] { right += result(jit.load(adder(t % 2))) == 40 + t % 2; });
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(right, 6);
+  EXPECT_EQ(files().size(), 2u);
+}
+
+TEST_F(JitTest, ServesManyProcessesAtOnce) {
+  std::vector<pid_t> children;
+  for (int c = 0; c < 5; c++) {
+    pid_t child = fork();
+    if (child == 0) {
+      int status = 1;
+      try {
+        status = result(Jit(options()).load(adder(2))) == 42 ? 0 : 2;
+      } catch (...) {}
+      _exit(status);
+    }
+    children.push_back(child);
+  }
+  for (pid_t child : children) {
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(files().size(), 1u) << "one kernel, no temporary files";
+}
+
+TEST_F(JitTest, PassesKernelsOnAsBytes) {
+  Jit here(options());
+  here.load(adder(2));
+  auto bytes = here.cache().bytes(here.key(here.load(adder(2)).text()));
+  ASSERT_TRUE(bytes);
+  JitOptions elsewhere = options();
+  elsewhere.cache_folder = folder_.file("elsewhere");
+  elsewhere.temporary = folder_.file("nowhere");
+  Jit there(elsewhere);
+  ASSERT_TRUE(there.cache().publish(there.key(here.load(adder(2)).text()), *bytes));
+  EXPECT_EQ(result(there.load(adder(2))), 42);
+}
+
+}  // namespace
+}  // namespace spdistal::testing
