@@ -192,7 +192,8 @@ int64_t entries_at_most(std::string_view chunk, const EntryLayout& layout) {
   int64_t lines = std::count(chunk.begin(), chunk.end(), '\n') + 1;
   // A number and what ends it, for each coordinate and for the value.
   size_t words = std::max<size_t>(1, layout.order() + (layout.field == Field::Pattern ? 0 : 1));
-  return std::min(lines, int64_t((chunk.size() + 1) / (2 * words)));
+  // One more, for a line that begins as an entry and turns out to be none.
+  return std::min(lines, int64_t((chunk.size() + 1) / (2 * words)) + 1);
 }
 
 ParsedChunk parse_entries(std::string_view chunk, const EntryLayout& layout, Coordinates& into, int64_t at) {

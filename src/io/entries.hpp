@@ -33,7 +33,7 @@ struct TextFault {
   std::string message, hint;
 };
 
-/// How many entries a chunk can have at most: what room to make before parsing it.
+/// What room parsing a chunk needs: no less than the entries it can have, and no more than its length justifies.
 int64_t entries_at_most(std::string_view chunk, const EntryLayout& layout);
 
 struct ParsedChunk {

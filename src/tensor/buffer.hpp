@@ -1,5 +1,5 @@
-// Memory for tensors: aligned to 64 bytes; large blocks stand on huge pages and come back from the system zeroed for
-// free. Nothing is initialised unless asked for.
+// Memory for tensors: aligned to 64 bytes; large blocks stand on huge pages, and those given back are kept for reuse.
+// Nothing is initialised unless asked for.
 #pragma once
 #include <cstddef>
 #include <cstdint>
