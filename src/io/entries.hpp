@@ -78,6 +78,6 @@ class TextReader {
 /// A token as an error shows it: quoted, shortened, without odd bytes; "the end of the line" where there is none.
 std::string describe_token(std::string_view text);
 /// The blanks between words: spaces, tabs, and what DOS puts before a line's end.
-inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+inline bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n'); }
 
 }  // namespace spdistal

@@ -10,8 +10,7 @@ namespace spdistal {
 namespace {
 
 std::filesystem::path data_folder() {
-  for (std::filesystem::path at = SPDISTAL_SOURCE_DIR; at != at.root_path();
-       at = at.parent_path())
+  for (std::filesystem::path at = SPDISTAL_SOURCE_DIR; at != at.root_path(); at = at.parent_path())
     if (auto folder = at / "shared" / "data"; std::filesystem::is_directory(folder)) return folder;
   return {};
 }
