@@ -30,10 +30,8 @@ class GzipText : public TextSource {
 
   std::string_view next() override {
     lines_ += std::count(now_.text.data(), now_.text.data() + handed_, '\n');
-    if (filling_.valid())
-      filling_.get();
-    else
-      fill();
+    if (filling_.valid()) filling_.get();
+    else fill();
     while (true) {
       handed_ = ended_ ? ahead_.filled : 0;
       for (int64_t at = ahead_.filled; at > 0 && handed_ == 0; at--)

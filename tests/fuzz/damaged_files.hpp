@@ -43,8 +43,7 @@ class DamagedFiles {
     const Seed& seed = seeds_[below(seeds_.size())];
     text_ = seed.text;
     name_ = seed.name;
-    if (below(20) == 0)
-      text_ = noise(below(200));
+    if (below(20) == 0) text_ = noise(below(200));
     else
       for (size_t n = below(4) + 1; n > 0; n--) damage();
     if (name_ == "x.spd" && below(4) > 0) mend_header();
@@ -87,18 +86,10 @@ class DamagedFiles {
       case 1:
         if (at < text_.size()) text_[at] = char(random_());
         break;
-      case 2:
-        text_.erase(at, end - at);
-        break;
-      case 3:
-        text_.insert(at, pieces[below(std::size(pieces))]);
-        break;
-      case 4:
-        text_.insert(at, text_.substr(at, end - at));
-        break;
-      case 5:
-        text_.resize(at);
-        break;
+      case 2: text_.erase(at, end - at); break;
+      case 3: text_.insert(at, pieces[below(std::size(pieces))]); break;
+      case 4: text_.insert(at, text_.substr(at, end - at)); break;
+      case 5: text_.resize(at); break;
       case 6:  // a number for a number
         while (at < text_.size() && !std::isdigit(static_cast<unsigned char>(text_[at]))) at++;
         for (end = at; end < text_.size() && std::isdigit(static_cast<unsigned char>(text_[end]));) end++;

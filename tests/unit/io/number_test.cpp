@@ -13,10 +13,8 @@ namespace {
 
 template <class T>
 T by_c(const char* text) {
-  if constexpr (std::is_same_v<T, float>)
-    return std::strtof(text, nullptr);
-  else
-    return std::strtod(text, nullptr);
+  if constexpr (std::is_same_v<T, float>) return std::strtof(text, nullptr);
+  else return std::strtod(text, nullptr);
 }
 
 template <class T>

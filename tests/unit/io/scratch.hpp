@@ -1,6 +1,5 @@
 // A folder of its own for a test's files, gone afterwards.
 #pragma once
-#include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <filesystem>
