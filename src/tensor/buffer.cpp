@@ -79,9 +79,25 @@ Block map_pages(size_t bytes) {
   return {static_cast<std::byte*>(data), mapped};
 }
 
-std::shared_ptr<std::byte> owned(Block block) {
-  return {block.data, [bytes = block.bytes](std::byte* data) { free_blocks().give({data, bytes}); }};
+struct Memory {
+  std::shared_ptr<std::byte> data;
+  bool cleared;
+};
+
+Memory large_memory(size_t bytes) {
+  if (bytes > SIZE_MAX / 2) out_of_memory(bytes);
+  auto reused = free_blocks().take(bytes);
+  Block block = reused ? *reused : map_pages(bytes);
+  return {{block.data, [size = block.bytes](std::byte* data) { free_blocks().give({data, size}); }}, !reused};
 }
+
+Memory small_memory(size_t bytes) {
+  void* at = std::aligned_alloc(64, bytes / 64 * 64 + 64);
+  if (!at) out_of_memory(bytes);
+  return {{static_cast<std::byte*>(at), [](std::byte* data) { std::free(data); }}, false};
+}
+
+Memory memory(size_t bytes) { return bytes >= huge_page ? large_memory(bytes) : small_memory(bytes); }
 
 }  // namespace
 
@@ -99,44 +115,19 @@ size_t physical_memory() {
 
 Buffer Buffer::uninitialized(size_t bytes) {
   Buffer out;
+  out.memory_ = memory(bytes).data;
   out.bytes_ = bytes;
-  if (bytes > SIZE_MAX / 2) out_of_memory(bytes);
-  if (bytes >= huge_page) {
-    auto reused = free_blocks().take(bytes);
-    out.memory_ = owned(reused ? *reused : map_pages(bytes));
-  } else {
-    void* at = std::aligned_alloc(64, (bytes + 63) / 64 * 64 + (bytes == 0 ? 64 : 0));
-    if (!at) out_of_memory(bytes);
-    out.memory_ = {static_cast<std::byte*>(at), [](std::byte* p) { std::free(p); }};
-  }
   return out;
 }
 
 Buffer Buffer::zeroed(size_t bytes) {
-  auto reused = bytes >= huge_page ? free_blocks().take(bytes) : std::nullopt;
-  if (bytes < huge_page || reused) {
-    Buffer out;
-    if (reused) {
-      out.memory_ = owned(*reused);
-      out.bytes_ = bytes;
-    } else {
-      out = uninitialized(bytes);
-    }
+  Memory fresh = memory(bytes);
+  Buffer out;
+  out.memory_ = fresh.data;
+  out.bytes_ = bytes;
+  if (fresh.cleared) return out;
 #pragma omp parallel for schedule(static) if (bytes >= huge_page)
-    for (size_t at = 0; at < bytes; at += huge_page) std::memset(out.data() + at, 0, std::min(huge_page, bytes - at));
-    return out;
-  }
-  if (bytes > SIZE_MAX / 2) out_of_memory(bytes);
-  Buffer out;
-  out.memory_ = owned(map_pages(bytes));
-  out.bytes_ = bytes;
-  return out;
-}
-
-Buffer Buffer::kept_by(std::shared_ptr<void> owner, std::byte* data, size_t bytes) {
-  Buffer out;
-  out.memory_ = std::shared_ptr<std::byte>(std::move(owner), data);
-  out.bytes_ = bytes;
+  for (size_t at = 0; at < bytes; at += huge_page) std::memset(out.data() + at, 0, std::min(huge_page, bytes - at));
   return out;
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "io/files.hpp"
+#include "io/source.hpp"
 #include "unit/io/scratch.hpp"
 
 namespace spdistal {
@@ -209,6 +210,18 @@ TEST(MalformedFiles, AreFoundInTheRightLineOfALargeFileReadInParallel) {
   // Three lines of header, 150000 entries, and 150 blank lines before it.
   EXPECT_EQ(refusal(scratch, [&] { read_coordinates(path); }),
             "error: large.mtx:150154:3: expected a column, found 'x'\n  7 x 1.5\n    ^");
+}
+
+TEST(MalformedFiles, AreFoundInTheRightLineOfACompressedFileOfSeveralChunks) {
+  Scratch scratch;
+  std::string path = scratch.path("large.tns.gz"), block;
+  for (int line = 0; line < 1000; line++) block += "123 45678 9 1.0625\n";
+  TextSink sink(path);
+  for (int n = 0; n < 1200; n++) sink.write(block);  // 23 MB: three chunks
+  sink.write("1 2 3 4\n1 2 0x3 4\n");
+  sink.commit();
+  EXPECT_EQ(refusal(scratch, [&] { read_coordinates(path); }),
+            "error: large.tns.gz:1200002:5: expected a coordinate of dimension 2, found '0x3'\n  1 2 0x3 4\n      ^^^");
 }
 
 }  // namespace
