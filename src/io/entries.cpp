@@ -86,11 +86,10 @@ TextFault coordinate_fault(std::string_view chunk, const EntryLayout& layout, si
   TextFault fault{begin, begin + token.size(), {}, {}};
   const std::string& name = layout.names[d];
   bool number = !token.empty() && std::all_of(token.begin(), token.end(), is_digit);
-  int64_t size = layout.dims[d];
+  std::string last = layout.dims[d] == INT64_MAX ? "2^63 - 1" : std::to_string(layout.dims[d]);
   if (!number) fault.message = fmt::format("expected a {}, found {}", name, describe_token(token));
-  else if (size == INT64_MAX) fault.message = fmt::format("the {} {} is not in 1 to 2^63 - 1", name, token);
-  else fault.message = fmt::format("the {} {} is outside the tensor, whose size there is {}", name, token, size);
-  if (number) fault.hint = "coordinates in files count from 1";
+  else if (layout.dims[d] == 0) fault.message = fmt::format("expected no entry, as there is no {}", name);
+  else fault.message = fmt::format("expected a {} of 1 to {}, found {}", name, last, describe_token(token));
   return fault;
 }
 
