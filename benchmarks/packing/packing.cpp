@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
                                       {"pack into CSR, 2 threads", load, pack_with(2)}};
   race(contestants, 5);
   for (const Contestant& each : contestants)
-    fmt::print("{:<26} {:7.3f} s  {:5.2f} x the speed of std::sort\n", each.name, each.median(),
-               contestants[0].median() / each.median());
+    fmt::print("{:<26} {:7.3f} s  {:5.2f} x the speed of std::sort  ({:.3f} s of processors, {:.2f} x)\n", each.name,
+               each.median(), contestants[0].median() / each.median(), each.processor(),
+               contestants[0].processor() / each.processor());
 }

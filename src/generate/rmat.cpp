@@ -29,6 +29,7 @@ void rows(const Arguments& a, Range rows, Coordinates& out) {
   const Permutation relabel(n, seed);
   const uint64_t stride = scale <= 8 * levels_per_hash ? 8 : 16;  // hashes set aside for an edge
   append_in_parallel({0, int64_t(total)}, out, [&](Range mine, Coordinates& made) {
+    made.reserve(int64_t(double(mine.size()) * double(rows.size()) / double(n)));
     for (uint64_t e = uint64_t(mine.lo); e < uint64_t(mine.hi); e++) {
       uint64_t row = 0, column = 0;
       bool outside = false;

@@ -86,11 +86,10 @@ TextFault coordinate_fault(std::string_view chunk, const EntryLayout& layout, si
   TextFault fault{begin, begin + token.size(), {}, {}};
   const std::string& name = layout.names[d];
   bool number = !token.empty() && std::all_of(token.begin(), token.end(), is_digit);
-  int64_t size = layout.dims[d];
+  std::string last = layout.dims[d] == INT64_MAX ? "2^63 - 1" : std::to_string(layout.dims[d]);
   if (!number) fault.message = fmt::format("expected a {}, found {}", name, describe_token(token));
-  else if (size == INT64_MAX) fault.message = fmt::format("the {} {} is not in 1 to 2^63 - 1", name, token);
-  else fault.message = fmt::format("the {} {} is outside the tensor, whose size there is {}", name, token, size);
-  if (number) fault.hint = "coordinates in files count from 1";
+  else if (layout.dims[d] == 0) fault.message = fmt::format("expected no entry, as there is no {}", name);
+  else fault.message = fmt::format("expected a {} of 1 to {}, found {}", name, last, describe_token(token));
   return fault;
 }
 
@@ -192,7 +191,8 @@ int64_t entries_at_most(std::string_view chunk, const EntryLayout& layout) {
   int64_t lines = std::count(chunk.begin(), chunk.end(), '\n') + 1;
   // A number and what ends it, for each coordinate and for the value.
   size_t words = std::max<size_t>(1, layout.order() + (layout.field == Field::Pattern ? 0 : 1));
-  return std::min(lines, int64_t((chunk.size() + 1) / (2 * words)));
+  // One more, for a line that begins as an entry and turns out to be none.
+  return std::min(lines, int64_t((chunk.size() + 1) / (2 * words)) + 1);
 }
 
 ParsedChunk parse_entries(std::string_view chunk, const EntryLayout& layout, Coordinates& into, int64_t at) {

@@ -33,7 +33,7 @@ struct TextFault {
   std::string message, hint;
 };
 
-/// How many entries a chunk can have at most: what room to make before parsing it.
+/// What room parsing a chunk needs: no less than the entries it can have, and no more than its length justifies.
 int64_t entries_at_most(std::string_view chunk, const EntryLayout& layout);
 
 struct ParsedChunk {
@@ -78,6 +78,6 @@ class TextReader {
 /// A token as an error shows it: quoted, shortened, without odd bytes; "the end of the line" where there is none.
 std::string describe_token(std::string_view text);
 /// The blanks between words: spaces, tabs, and what DOS puts before a line's end.
-inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+inline bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n'); }
 
 }  // namespace spdistal

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <future>
 #include <limits>
 
 #include "base/require.hpp"
@@ -15,30 +16,39 @@ namespace {
 constexpr size_t chunk_bytes = size_t(8) << 20;
 constexpr size_t longest_line = size_t(64) << 20;
 
+// The next chunk is inflated while the last one is in use.
 class GzipText : public TextSource {
  public:
-  GzipText(MappedFile file, std::string path) : file_(std::move(file)), path_(std::move(path)), buffer_(chunk_bytes) {
+  GzipText(MappedFile file, std::string path) : file_(std::move(file)), path_(std::move(path)) {
     stream_.next_in = reinterpret_cast<Bytef*>(file_.bytes.data());
     require(inflateInit2(&stream_, 15 + 16) == Z_OK, "zlib starts");
   }
-  ~GzipText() override { inflateEnd(&stream_); }
+  ~GzipText() override {
+    if (filling_.valid()) filling_.wait();
+    inflateEnd(&stream_);
+  }
 
   std::string_view next() override {
-    lines_ += std::count(buffer_.data(), buffer_.data() + handed_, '\n');
-    // What follows the last line of the chunk before begins the new one.
-    std::memmove(buffer_.data(), buffer_.data() + handed_, size_t(filled_ - handed_));
-    filled_ -= handed_;
-    handed_ = 0;
+    lines_ += std::count(now_.text.data(), now_.text.data() + handed_, '\n');
+    if (filling_.valid()) filling_.get();
+    else fill();
     while (true) {
-      fill();
-      if (ended_) handed_ = filled_;
-      for (int64_t at = filled_; at > 0 && handed_ == 0; at--)
-        if (buffer_[at - 1] == '\n') handed_ = at;
-      if (handed_ > 0 || ended_) return {buffer_.data(), size_t(handed_)};
-      if (size_t(filled_) >= longest_line)
+      handed_ = ended_ ? ahead_.filled : 0;
+      for (int64_t at = ahead_.filled; at > 0 && handed_ == 0; at--)
+        if (ahead_.text[at - 1] == '\n') handed_ = at;
+      if (handed_ > 0 || ended_) break;
+      if (size_t(ahead_.filled) >= longest_line)
         throw UserError(fmt::format("{}: a line is longer than {}", path_, describe_bytes(double(longest_line))));
-      buffer_.resize(2 * buffer_.size());
+      ahead_.text.resize(2 * ahead_.text.size());
+      fill();
     }
+    std::swap(now_, ahead_);
+    // What follows the last line of this chunk begins the next one.
+    ahead_.filled = now_.filled - handed_;
+    ahead_.text.resize(std::max<int64_t>(ahead_.filled, ahead_.text.size()));
+    if (ahead_.filled > 0) std::memcpy(ahead_.text.data(), now_.text.data() + handed_, size_t(ahead_.filled));
+    if (!ended_) filling_ = std::async(std::launch::async, [this] { fill(); });
+    return {now_.text.data(), size_t(handed_)};
   }
 
   int64_t lines_before() const override { return lines_; }
@@ -49,25 +59,35 @@ class GzipText : public TextSource {
   }
 
  private:
+  struct Chunk {
+    Array<char> text;
+    int64_t filled = 0;
+  };
+
+  size_t left() const {
+    return size_t(file_.bytes.data() + file_.bytes.size() - reinterpret_cast<std::byte*>(stream_.next_in));
+  }
+
+  // Inflates until the chunk ahead is full or the file ends.
   void fill() {
-    while (!ended_ && filled_ < buffer_.size()) {
-      size_t left = size_t(file_.bytes.data() + file_.bytes.size() - reinterpret_cast<std::byte*>(stream_.next_in));
-      stream_.avail_in = uInt(std::min<size_t>(left, 1 << 30));
-      stream_.next_out = reinterpret_cast<Bytef*>(buffer_.data() + filled_);
-      uInt room = uInt(std::min<int64_t>(buffer_.size() - filled_, 1 << 30));
+    if (ended_) return;
+    ahead_.text.resize(std::max<int64_t>(int64_t(chunk_bytes), ahead_.text.size()));
+    while (!ended_ && ahead_.filled < ahead_.text.size()) {
+      stream_.avail_in = uInt(std::min<size_t>(left(), 1 << 30));
+      stream_.next_out = reinterpret_cast<Bytef*>(ahead_.text.data() + ahead_.filled);
+      uInt room = uInt(std::min<int64_t>(ahead_.text.size() - ahead_.filled, 1 << 30));
       stream_.avail_out = room;
       int status = inflate(&stream_, Z_NO_FLUSH);
-      filled_ += room - stream_.avail_out;
-      left = size_t(file_.bytes.data() + file_.bytes.size() - reinterpret_cast<std::byte*>(stream_.next_in));
+      ahead_.filled += room - stream_.avail_out;
       if (status == Z_STREAM_END) {
         // Compressed files may be put one after the other; zeros may pad the end.
         auto* rest = reinterpret_cast<const char*>(stream_.next_in);
-        ended_ = std::all_of(rest, rest + left, [](char c) { return c == 0; });
+        ended_ = std::all_of(rest, rest + left(), [](char c) { return c == 0; });
         if (!ended_) inflateReset(&stream_);
       } else if (status != Z_OK && status != Z_BUF_ERROR) {
         throw UserError(fmt::format("{}: the compressed data is damaged at byte {} ({})", path_,
-                                    file_.bytes.size() - left, stream_.msg ? stream_.msg : "no gzip data"));
-      } else if (left == 0 && stream_.avail_out > 0) {
+                                    file_.bytes.size() - left(), stream_.msg ? stream_.msg : "no gzip data"));
+      } else if (left() == 0 && stream_.avail_out > 0) {
         throw UserError(
             fmt::format("{}: the compressed data ends too early, after {} bytes", path_, file_.bytes.size()));
       }
@@ -77,10 +97,11 @@ class GzipText : public TextSource {
   MappedFile file_;
   std::string path_;
   z_stream stream_{};
-  Array<char> buffer_;
+  Chunk now_, ahead_;   // the chunk in use, and the one being inflated
+  int64_t handed_ = 0;  // how much of `now_` was given out: its whole lines
   int64_t lines_ = 0;
-  int64_t filled_ = 0, handed_ = 0;  // bytes inflated into the buffer; those given out as the last chunk
   bool ended_ = false;
+  std::future<void> filling_;
 };
 
 }  // namespace

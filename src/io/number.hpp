@@ -1,8 +1,11 @@
 // Numbers in text, fast. Each reader takes [p, end), reads as much as is a number and returns the place behind it, or
 // null where there is none; nothing is skipped before it.
 #pragma once
+#include <bit>
 #include <charconv>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <type_traits>
 
 namespace spdistal {
@@ -32,13 +35,33 @@ inline const char* read_integer(const char* p, const char* end, int64_t& out) {
   return error == std::errc{} ? stop : nullptr;
 }
 
+/// mantissa * 10^exponent rounded to the nearest T, where that is cheap to do right; |exponent| <= 27.
+///
+/// Both factors are exact in an 80-bit float, so that one operation gives the result within half a unit of its 64-bit
+/// significand. Rounding that once more goes wrong only where it lies exactly between two T: then the answer is no.
+template <class T>
+bool scale_by_ten(uint64_t mantissa, int64_t exponent, T& out) {
+  static constexpr long double powers[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,  1e8L,  1e9L,
+                                           1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L,
+                                           1e20L, 1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
+  if constexpr (std::numeric_limits<long double>::digits != 64 || std::endian::native != std::endian::little) {
+    return false;
+  } else {
+    long double value = static_cast<long double>(mantissa);
+    value = exponent < 0 ? value / powers[-exponent] : value * powers[exponent];
+    uint64_t significand;
+    std::memcpy(&significand, &value, sizeof significand);
+    constexpr int extra = 64 - std::numeric_limits<T>::digits;
+    out = T(value);
+    return (significand & ((uint64_t(1) << extra) - 1)) != uint64_t(1) << (extra - 1) &&
+           out <= std::numeric_limits<T>::max();
+  }
+}
+
 /// A float or double as C would read it in decimal, inf and nan included, rounded correctly. A number too large for the
 /// type is null, one too small is zero.
 template <class T>
 const char* read_real(const char* p, const char* end, T& out) {
-  // Few digits and a small power of ten: both exact in a double, so one operation rounds correctly (Clinger).
-  static constexpr double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   const char* start = p;
   bool negative = p < end && *p == '-';
   if (p < end && (*p == '-' || *p == '+')) p++;
@@ -64,13 +87,11 @@ const char* read_real(const char* p, const char* end, T& out) {
     }
     if (q > first) exponent += down ? -value : value, p = q;
   }
-  if constexpr (std::is_same_v<T, double>)
-    if (digits > 0 && digits <= 19 && mantissa < (uint64_t(1) << 53) && exponent >= -22 && exponent <= 22) {
-      double value = double(mantissa);
-      value = exponent < 0 ? value / powers[-exponent] : value * powers[exponent];
-      out = negative ? -value : value;
-      return p;
-    }
+  // 19 digits fit 64 bits; leading zeros make it look longer than it is, which costs time only.
+  if (digits > 0 && digits <= 19 && exponent >= -27 && exponent <= 27 && scale_by_ten(mantissa, exponent, out)) {
+    if (negative) out = -out;
+    return p;
+  }
   if (start < end && *start == '+') {
     start++;
     if (start < end && *start == '-') return nullptr;

@@ -4,7 +4,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <vector>
 
 namespace spdistal {
 namespace {
@@ -15,9 +19,55 @@ constexpr size_t huge_page = size_t(2) << 20;
   throw SystemError(fmt::format("out of memory: the system did not give {}", describe_bytes(double(bytes))));
 }
 
-// Anonymous memory starting at a huge page, zeroed by the system when first touched.
-std::shared_ptr<std::byte> map_pages(size_t bytes) {
-  if (bytes > SIZE_MAX / 2) out_of_memory(bytes);
+struct Block {
+  std::byte* data = nullptr;
+  size_t bytes = 0;
+};
+
+// Large blocks that were given back, kept for whoever wants memory next: the system clears every page that it hands
+// out, which costs more than most of what is done with it. It may take the pages away in the meantime.
+class FreeBlocks {
+ public:
+  // A block of at least `bytes` and not much more, if there is one.
+  std::optional<Block> take(size_t bytes) {
+    std::lock_guard lock(mutex_);
+    size_t best = blocks_.size();
+    for (size_t k = 0; k < blocks_.size(); k++)
+      if (blocks_[k].bytes >= bytes && blocks_[k].bytes <= bytes + bytes / 4 &&
+          (best == blocks_.size() || blocks_[k].bytes < blocks_[best].bytes))
+        best = k;
+    if (best == blocks_.size()) return std::nullopt;
+    Block out = blocks_[best];
+    blocks_.erase(blocks_.begin() + std::ptrdiff_t(best));
+    kept_ -= out.bytes;
+    return out;
+  }
+
+  void give(Block block) {
+    madvise(block.data, block.bytes, MADV_FREE);
+    std::lock_guard lock(mutex_);
+    blocks_.push_back(block);
+    kept_ += block.bytes;
+    while (kept_ > physical_memory() / 8 || blocks_.size() > 64) {  // the oldest goes first
+      munmap(blocks_.front().data, blocks_.front().bytes);
+      kept_ -= blocks_.front().bytes;
+      blocks_.erase(blocks_.begin());
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Block> blocks_;
+  size_t kept_ = 0;
+};
+
+FreeBlocks& free_blocks() {
+  static auto* blocks = new FreeBlocks;  // never destroyed: buffers of other static objects may come later
+  return *blocks;
+}
+
+// Anonymous memory starting at a huge page, cleared by the system when first touched.
+Block map_pages(size_t bytes) {
   size_t mapped = (bytes + huge_page - 1) / huge_page * huge_page, room = mapped + huge_page;
   void* at = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) out_of_memory(bytes);
@@ -26,8 +76,28 @@ std::shared_ptr<std::byte> map_pages(size_t bytes) {
   if (size_t tail = begin + room - aligned - mapped) munmap(reinterpret_cast<void*>(aligned + mapped), tail);
   void* data = reinterpret_cast<void*>(aligned);
   madvise(data, mapped, MADV_HUGEPAGE);  // a wish: refusal costs speed only
-  return {static_cast<std::byte*>(data), [mapped](std::byte* p) { munmap(p, mapped); }};
+  return {static_cast<std::byte*>(data), mapped};
 }
+
+struct Memory {
+  std::shared_ptr<std::byte> data;
+  bool cleared;
+};
+
+Memory large_memory(size_t bytes) {
+  if (bytes > SIZE_MAX / 2) out_of_memory(bytes);
+  auto reused = free_blocks().take(bytes);
+  Block block = reused ? *reused : map_pages(bytes);
+  return {{block.data, [size = block.bytes](std::byte* data) { free_blocks().give({data, size}); }}, !reused};
+}
+
+Memory small_memory(size_t bytes) {
+  void* at = std::aligned_alloc(64, bytes / 64 * 64 + 64);
+  if (!at) out_of_memory(bytes);
+  return {{static_cast<std::byte*>(at), [](std::byte* data) { std::free(data); }}, false};
+}
+
+Memory memory(size_t bytes) { return bytes >= huge_page ? large_memory(bytes) : small_memory(bytes); }
 
 }  // namespace
 
@@ -45,27 +115,19 @@ size_t physical_memory() {
 
 Buffer Buffer::uninitialized(size_t bytes) {
   Buffer out;
+  out.memory_ = memory(bytes).data;
   out.bytes_ = bytes;
-  if (bytes >= huge_page) {
-    out.memory_ = map_pages(bytes);
-  } else {
-    void* at = std::aligned_alloc(64, (bytes + 63) / 64 * 64 + (bytes == 0 ? 64 : 0));
-    if (!at) out_of_memory(bytes);
-    out.memory_ = {static_cast<std::byte*>(at), [](std::byte* p) { std::free(p); }};
-  }
   return out;
 }
 
 Buffer Buffer::zeroed(size_t bytes) {
-  Buffer out = uninitialized(bytes);
-  if (bytes < huge_page) std::memset(out.data(), 0, bytes);
-  return out;
-}
-
-Buffer Buffer::kept_by(std::shared_ptr<void> owner, std::byte* data, size_t bytes) {
+  Memory fresh = memory(bytes);
   Buffer out;
-  out.memory_ = std::shared_ptr<std::byte>(std::move(owner), data);
+  out.memory_ = fresh.data;
   out.bytes_ = bytes;
+  if (fresh.cleared) return out;
+#pragma omp parallel for schedule(static) if (bytes >= huge_page)
+  for (size_t at = 0; at < bytes; at += huge_page) std::memset(out.data() + at, 0, std::min(huge_page, bytes - at));
   return out;
 }
 

@@ -1,5 +1,5 @@
-// Memory for tensors: aligned to 64 bytes; large blocks stand on huge pages and come back from the system zeroed for
-// free. Nothing is initialised unless asked for.
+// Memory for tensors: aligned to 64 bytes; large blocks stand on huge pages, and those given back are kept for reuse.
+// Nothing is initialised unless asked for.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -26,8 +26,6 @@ class Buffer {
   /// Throws SystemError where the system has no more memory.
   static Buffer uninitialized(size_t bytes);
   static Buffer zeroed(size_t bytes);
-  /// Memory that something else keeps alive, such as a mapped file.
-  static Buffer kept_by(std::shared_ptr<void> owner, std::byte* data, size_t bytes);
 
   std::byte* data() { return memory_.get(); }
   const std::byte* data() const { return memory_.get(); }

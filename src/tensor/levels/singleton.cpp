@@ -2,8 +2,6 @@
 // answer that begins the run.
 #include <fmt/format.h>
 
-#include <numeric>
-
 #include "tensor/levels/lists.hpp"
 
 namespace spdistal {
@@ -22,8 +20,8 @@ void locate(const LevelArrays& level, Range parents, int64_t coordinate, const s
 }
 
 void expand(const LevelArrays& level, int64_t, Array<int64_t>& coordinate, Array<int64_t>& parent) {
-  for (int64_t p = 0; p < level.positions; p++) coordinate[p] = level.crd[p];
-  std::iota(parent.begin(), parent.end(), int64_t(0));
+#pragma omp parallel for schedule(static) if (level.positions > 100000)
+  for (int64_t p = 0; p < level.positions; p++) coordinate[p] = level.crd[p], parent[p] = p;
 }
 
 std::optional<std::string> verify(const LevelRun& run) {

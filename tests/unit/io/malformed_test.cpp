@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "io/files.hpp"
+#include "io/source.hpp"
 #include "unit/io/scratch.hpp"
 
 namespace spdistal {
@@ -85,16 +86,14 @@ const Case cases[] = {
      "the "
      "size line gives the number of entries"},
     {"a.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 1\n4 1 1.5\n",
-     "error: a.mtx:3:1: the row 4 is outside the tensor, whose size there is 3\n  4 1 1.5\n  ^\nhint: coordinates in "
-     "files "
-     "count from 1"},
+     "error: a.mtx:3:1: expected a row of 1 to 3, found '4'\n  4 1 1.5\n  ^"},
+    {"a.mtx", "%%MatrixMarket matrix coordinate real general\n0 3 1\n1 1 1.5\n",
+     "error: a.mtx:3:1: expected no entry, as there is no row\n  1 1 1.5\n  ^"},
     {"a.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 0 1.5\n",
-     "error: a.mtx:3:3: the column 0 is outside the tensor, whose size there is 3\n  1 0 1.5\n    ^\nhint: coordinates "
-     "in "
-     "files count from 1"},
+     "error: a.mtx:3:3: expected a column of 1 to 3, found '0'\n  1 0 1.5\n    ^"},
     {"a.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 99999999999999999999999 1.5\n",
-     "error: a.mtx:3:3: the column 99999999999999999999999 is outside the tensor, whose size there is 3\n  1 "
-     "99999999999999999999999 1.5\n    ^^^^^^^^^^^^^^^^^^^^^^^\nhint: coordinates in files count from 1"},
+     "error: a.mtx:3:3: expected a column of 1 to 3, found '99999999999999999999999'\n  1 99999999999999999999999 1.5\n"
+     "    ^^^^^^^^^^^^^^^^^^^^^^^"},
     {"a.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 -1 1.5\n",
      "error: a.mtx:3:3: expected a column, found '-1'\n  1 -1 1.5\n    ^^"},
     {"a.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1.0 1 1.5\n",
@@ -159,14 +158,10 @@ const Case cases[] = {
      "error: a.tns:2:9: expected the end of the line, found '5'\n  1 2 3 4 5\n          ^\nhint: each line has one "
      "entry"},
     {"a.tns", "1 0 4.5\n",
-     "error: a.tns:1:3: the coordinate of dimension 1 0 is not in 1 to 2^63 - 1\n  1 0 4.5\n    ^\nhint: coordinates "
-     "in "
-     "files count from 1"},
+     "error: a.tns:1:3: expected a coordinate of dimension 1 of 1 to 2^63 - 1, found '0'\n  1 0 4.5\n    ^"},
     {"a.tns",
      "3 3 1\n",
-     "error: a.tns:1:1: the coordinate of dimension 0 3 is outside the tensor, whose size there is 2\n  3 3 1\n  "
-     "^\nhint: "
-     "coordinates in files count from 1",
+     "error: a.tns:1:1: expected a coordinate of dimension 0 of 1 to 2, found '3'\n  3 3 1\n  ^",
      {.type = {}, .dims = std::vector<int64_t>{2, 3}}},
     {"a.tns",
      "# dims: 2\n1 1 2\n",
@@ -209,6 +204,18 @@ TEST(MalformedFiles, AreFoundInTheRightLineOfALargeFileReadInParallel) {
   // Three lines of header, 150000 entries, and 150 blank lines before it.
   EXPECT_EQ(refusal(scratch, [&] { read_coordinates(path); }),
             "error: large.mtx:150154:3: expected a column, found 'x'\n  7 x 1.5\n    ^");
+}
+
+TEST(MalformedFiles, AreFoundInTheRightLineOfACompressedFileOfSeveralChunks) {
+  Scratch scratch;
+  std::string path = scratch.path("large.tns.gz"), block;
+  for (int line = 0; line < 1000; line++) block += "123 45678 9 1.0625\n";
+  TextSink sink(path);
+  for (int n = 0; n < 1200; n++) sink.write(block);  // 23 MB: three chunks
+  sink.write("1 2 3 4\n1 2 0x3 4\n");
+  sink.commit();
+  EXPECT_EQ(refusal(scratch, [&] { read_coordinates(path); }),
+            "error: large.tns.gz:1200002:5: expected a coordinate of dimension 2, found '0x3'\n  1 2 0x3 4\n      ^^^");
 }
 
 }  // namespace

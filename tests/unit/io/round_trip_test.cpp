@@ -6,6 +6,7 @@
 
 #include "io/files.hpp"
 #include "io/native.hpp"
+#include "io/source.hpp"
 #include "tensor/iterate.hpp"
 #include "tensor/pack.hpp"
 #include "unit/io/scratch.hpp"
@@ -250,6 +251,23 @@ TEST(Frostt, TakesItsOrderFromTheFirstLineAndItsSizesFromTheEntries) {
   EXPECT_EQ(read_coordinates(scratch.file("y.tns", "# dims: 3 4\n")).dims(), (std::vector<int64_t>{3, 4}));
   EXPECT_EQ(elements(read_coordinates(scratch.file("z.tns", "# dims: 3 4\n1 2\n3 3\n"))),
             (Map{{{0, 1}, 1}, {{2, 2}, 1}}));
+}
+
+TEST(Compressed, FilesMayBePutOneAfterTheOtherAndPadded) {
+  Scratch scratch;
+  auto zipped = [&](const char* text) {
+    TextSink sink(scratch.path("part.gz"));
+    sink.write(text);
+    sink.commit();
+    return slurp(scratch.path("part.gz"));
+  };
+  std::string all = zipped("1 2 4.5\n2 ") + zipped("1 -1\n") + std::string(100, '\0');
+  EXPECT_EQ(elements(read_coordinates(scratch.file("x.tns.gz", all))), (Map{{{0, 1}, 4.5}, {{1, 0}, -1}}));
+}
+
+TEST(Compressed, TextIsToldByItsBytesNotByItsName) {
+  Scratch scratch;
+  EXPECT_EQ(elements(read_coordinates(scratch.file("x.tns.gz", "1 2 4.5\n"))), (Map{{{0, 1}, 4.5}}));
 }
 
 TEST(Writing, LeavesNothingBehindWhereItFails) {

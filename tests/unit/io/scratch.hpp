@@ -1,6 +1,5 @@
 // A folder of its own for a test's files, gone afterwards.
 #pragma once
-#include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <filesystem>
@@ -14,7 +13,9 @@ namespace spdistal {
 class Scratch {
  public:
   Scratch() {
-    std::string name = (std::filesystem::temp_directory_path() / "spdistal-test-XXXXXX").string();
+    std::filesystem::path memory = "/dev/shm";  // where there is one: thousands of small files are fast there
+    auto root = std::filesystem::is_directory(memory) ? memory : std::filesystem::temp_directory_path();
+    std::string name = (root / "spdistal-test-XXXXXX").string();
     if (!mkdtemp(name.data())) throw std::runtime_error("no scratch folder");
     folder_ = name;
   }
