@@ -7,7 +7,7 @@
 
 namespace spdistal {
 
-/// The four descriptions of one computation, each in its own language.
+/// The descriptions of one computation, each in its own language.
 struct ProgramText {
   std::string statement;                        // "a(i) = B(i,j) * c(j)"
   std::vector<std::string> formats = {};        // "B:ds", "B:ds:1,0"
@@ -16,19 +16,51 @@ struct ProgramText {
   std::optional<std::string> machine = {};      // "4", "2x2", "2/4,gpu"
   std::vector<std::string> distributions = {};  // "B(x,y) -> M(x)"
   std::string schedule = {};                    // "divide(i,io,ii,M.x); distribute(io)"
+  std::vector<std::string> inputs = {};         // "B:matrix.mtx"
+  std::vector<std::string> generators = {};     // "B:rmat,14,8", "c:ones"
+  std::vector<std::string> outputs = {};        // "a:result.mtx"
+};
+
+/// How a run went.
+struct RunTimes {
+  double median = 0;  // seconds
+  double bytes = 0;   // of one run: every array of every tensor read or written once
+};
+struct Comparison {
+  double difference = 0;  // the largest relative difference of an element
+  double tolerance = 0;
+  bool agrees() const { return difference <= tolerance; }
 };
 
 class Program {
  public:
-  /// Reads and checks everything. Throws UserError with the offending text underlined.
+  /// Reads and checks everything but data. Throws UserError with the offending text underlined.
   explicit Program(const ProgramText& text);
 
   /// The statement, its loops before and after the schedule, and where tensors are placed.
   std::string statement() const;
 
+  /// Is there data for anything? Without, a program can only be looked at.
+  bool has_data() const;
+  /// Reads and generates the data. Throws UserError where a tensor has none.
+  void load();
+  /// The text of the kernel. Needs the data.
+  std::string kernel();
+  void compute();
+  /// The result in a line or two: sizes, stored elements, a small one whole.
+  std::string result() const;
+  /// Writes what was asked for.
+  void write() const;
+  /// Runs it `runs` times after half as many to warm up.
+  RunTimes time(int runs);
+  /// Evaluates the statement independently of the compiler and compares.
+  Comparison check();
+  /// What a user should know about how it ran.
+  std::vector<std::string> notes() const;
+
  private:
   struct State;
-  std::shared_ptr<const State> state_;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace spdistal

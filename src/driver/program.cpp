@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/text.hpp"
-#include "driver/state.hpp"
+#include "driver/program_state.hpp"
 #include "machine/parse.hpp"
 #include "machine/print.hpp"
 #include "notation/parse.hpp"
@@ -17,11 +17,6 @@
 namespace spdistal {
 
 using namespace notation;
-
-struct Program::State {
-  StatementState statement;
-  std::vector<TensorVar> placed;  // tensors with a distribution, in the order given
-};
 
 namespace {
 
@@ -88,6 +83,8 @@ class Reader {
     }
     return out;
   }
+
+  const std::vector<std::shared_ptr<TensorState>>& tensors() const { return tensors_; }
 
   std::vector<TensorVar> placed() const {
     std::vector<TensorVar> out;
@@ -160,7 +157,10 @@ class Reader {
                                           : Extent(params_.try_emplace(var.name(), Param()).first->second));
     }
     auto type = types_.find(name);
-    return TensorVar({Symbol(name), type == types_.end() ? ScalarType::Float64 : type->second, dims, format});
+    tensors_.push_back(std::make_shared<TensorState>(
+        TensorVar({Symbol(name), type == types_.end() ? ScalarType::Float64 : type->second, dims, format})));
+    remember(tensors_.back());
+    return tensors_.back()->var;
   }
 
   // Everything said about a tensor or a variable must be about one of the statement.
@@ -177,6 +177,8 @@ class Reader {
     };
     for (const std::string& option : text_.formats) check(option, name_of_option(option, ':'));
     for (const std::string& option : text_.types) check(option, name_of_option(option, ':'));
+    for (const std::vector<std::string>* options : {&text_.inputs, &text_.generators, &text_.outputs})
+      for (const std::string& option : *options) check(option, name_of_option(option, ':'));
     for (const auto& [name, given] : distributions_) check(given.second, name);
     for (const std::string& option : text_.sizes)
       if (std::string name = name_of_option(option, '='); !scope_.variables.contains(name))
@@ -192,6 +194,7 @@ class Reader {
   std::map<std::string, std::pair<Distribution, std::string>> distributions_;
   std::map<std::string, Param> params_;
   std::vector<std::string> placed_;
+  std::vector<std::shared_ptr<TensorState>> tensors_;
   Scope scope_;
 };
 
@@ -199,13 +202,14 @@ class Reader {
 
 Program::Program(const ProgramText& text) {
   Reader reader(text);
-  StatementState statement = reader.statement();
-  state_ = std::make_shared<const State>(State{std::move(statement), reader.placed()});
+  auto statement = std::make_shared<StatementState>(reader.statement());
+  state_ = std::make_shared<State>(State{text, statement, reader.placed(), reader.tensors()});
+  state_->find(statement->assignment.lhs.tensor)->current = statement;
 }
 
 std::string Program::statement() const {
   Printer names;
-  std::string out = print_statement(state_->statement, names);
+  std::string out = print_statement(*state_->statement, names);
   for (const TensorVar& tensor : state_->placed) {
     schedule::PlacedTensor placed = schedule::place(tensor);
     Printer own;

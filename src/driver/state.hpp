@@ -5,28 +5,61 @@
 #include <string>
 #include <vector>
 
+#include "driver/leaf.hpp"
 #include "notation/concrete.hpp"
 #include "notation/print.hpp"
 #include "spdistal/expression.hpp"
 #include "spdistal/schedule.hpp"
+#include "tensor/coordinates.hpp"
+#include "tensor/storage.hpp"
 
 namespace spdistal {
+
+struct TensorState;
 
 struct StatementState {
   notation::Assignment assignment;
   notation::ConcreteStatement initial;  // before any command
   notation::ConcreteStatement scheduled;
   std::vector<Command> commands = {};
+  std::vector<std::shared_ptr<TensorState>> operands = {};  // kept alive; the result itself is not among them
+
+  struct Compiled {
+    Leaf leaf;
+    codegen::Kernel kernel;
+    std::string widths;  // of the operands' index arrays that it is for
+  };
+  std::optional<Compiled> compiled = {};
+  bool computed = false;
 };
 
-struct TensorState {
+struct TensorState : std::enable_shared_from_this<TensorState> {
+  explicit TensorState(notation::TensorVar tensor) : var(std::move(tensor)) {}
+
   notation::TensorVar var;
   std::shared_ptr<StatementState> current = nullptr;  // the statement that was assigned last
+  std::optional<Storage> storage = {};
+  std::optional<Coordinates> inserted = {};  // entries that wait for pack
 };
 
-/// Checks and concretises a statement. Throws UserError.
+/// Tensors that exist, by what statements call them.
+void remember(const std::shared_ptr<TensorState>& tensor);
+std::shared_ptr<TensorState> find_tensor(const notation::TensorVar& var);
+
+/// Checks and concretises a statement. `+=` to a sparse tensor means that what it holds is an operand. Throws UserError.
 StatementState make_statement(const notation::Assignment& assignment);
 /// The statement, its loops, and its loops after the schedule.
 std::string print_statement(const StatementState& statement, notation::Printer& names);
+/// The scheduled loops, or, where nothing was said, the loops with the outermost over threads where that is safe.
+notation::ConcreteStatement with_default_schedule(const StatementState& statement);
+
+/// Gives a tensor data: sizes that were open are bound to those of the data, others must agree. Throws UserError.
+void set_storage(TensorState& tensor, Storage storage);
+/// The data of a tensor, computed first where it has a statement that never was. Throws UserError where there is none.
+const Storage& data_of(TensorState& tensor);
+/// Prepares the kernel of the current statement for its operands as they are.
+void compile(TensorState& tensor);
+/// Computes the current statement from the operands as they are now.
+void compute(TensorState& tensor);
 
 }  // namespace spdistal

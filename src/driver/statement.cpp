@@ -12,8 +12,16 @@ namespace spdistal {
 
 StatementState make_statement(const notation::Assignment& assignment) {
   notation::check(assignment).value();
-  notation::ConcreteStatement concrete = notation::concretize(assignment).value();
-  return {assignment, concrete, concrete};
+  notation::Assignment meant = assignment;
+  // A += e with sparse A is A = A + e: entries of e may be new.
+  if (assignment.op == notation::AssignOp::Add && !assignment.lhs.tensor.format().is_dense())
+    meant = {assignment.lhs, notation::AssignOp::Set,
+             notation::Binary{notation::BinaryOp::Add, assignment.lhs, assignment.rhs}};
+  notation::ConcreteStatement concrete = notation::concretize(meant).value();
+  StatementState out{meant, concrete, concrete};
+  for (const notation::TensorVar& tensor : notation::tensors(meant))
+    if (auto state = find_tensor(tensor); state && tensor != meant.lhs.tensor) out.operands.push_back(state);
+  return out;
 }
 
 std::string print_statement(const StatementState& statement, notation::Printer& names) {
@@ -38,6 +46,7 @@ std::string Statement::str() const {
 Schedule& Schedule::add(Command command) {
   state_->scheduled = schedule::apply(command, state_->scheduled).value();
   state_->commands.push_back(std::move(command));
+  state_->compiled.reset();
   return *this;
 }
 

@@ -2,15 +2,37 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
+#include "base/text.hpp"
 #include "driver/state.hpp"
+#include "io/files.hpp"
+#include "tensor/iterate.hpp"
+#include "tensor/pack.hpp"
 
 namespace spdistal {
 
 using notation::TensorVar;
 
+namespace {
+
+std::string shown(const TensorVar& tensor) {
+  return tensor.symbol().name().empty() ? "the tensor" : tensor.symbol().name();
+}
+
+// Entries that wait for pack; made at the first insert.
+Coordinates& inserted(TensorState& tensor, const std::vector<int64_t>& dims) {
+  if (!tensor.inserted) tensor.inserted.emplace(dims, tensor.var.type());
+  return *tensor.inserted;
+}
+
+}  // namespace
+
 TensorBase::TensorBase(std::string name, std::vector<Extent> extents, Format format, ScalarType type)
     : TensorBase(std::make_shared<TensorState>(
-          TensorState{TensorVar({Symbol(std::move(name)), type, std::move(extents), std::move(format)})})) {}
+          TensorVar({Symbol(std::move(name)), type, std::move(extents), std::move(format)}))) {
+  remember(state_);
+}
 
 TensorBase::TensorBase(std::shared_ptr<TensorState> state)
     : TensorRef(std::shared_ptr<const TensorVar>(state, &state->var)), state_(std::move(state)) {}
@@ -19,19 +41,106 @@ const std::vector<Extent>& TensorBase::extents() const { return var().dims(); }
 const Format& TensorBase::format() const { return var().format(); }
 ScalarType TensorBase::type() const { return var().type(); }
 
+std::vector<int64_t> TensorBase::dims() const {
+  std::vector<int64_t> out;
+  for (size_t d = 0; d < order(); d++) {
+    if (!extents()[d].value())
+      throw UserError(fmt::format("the {} dimension of {} has no size yet", ordinal(d), shown(var())),
+                      "bind its Param (n = 1000), or read data that has the size");
+    out.push_back(*extents()[d].value());
+  }
+  return out;
+}
+
+// ---- data ----
+
+void TensorBase::insert_scalar(std::span<const int64_t> at, const Scalar& value) {
+  if (at.size() != order())
+    throw UserError(fmt::format("{} has {} dimension{}, the entry {} coordinate{}", shown(var()), order(),
+                                order() == 1 ? "" : "s", at.size(), at.size() == 1 ? "" : "s"));
+  Coordinates& entries = inserted(*state_, dims());
+  std::visit([&](auto v) { entries.add(at, v); }, static_cast<const ScalarVariant&>(value));
+}
+
+void TensorBase::insert_many(std::span<const std::vector<int64_t>> columns, const void* values, size_t count) {
+  if (columns.size() != order())
+    throw UserError(fmt::format("{} has {} dimensions, but {} columns of coordinates were given", shown(var()), order(),
+                                columns.size()));
+  Coordinates& entries = inserted(*state_, dims());
+  int64_t before = entries.size();
+  for (const std::vector<int64_t>& column : columns)
+    if (column.size() != count) throw UserError(fmt::format("{} values, but {} coordinates", count, column.size()));
+  entries.resize(before + int64_t(count));
+  for (size_t d = 0; d < columns.size(); d++)
+    std::copy(columns[d].begin(), columns[d].end(), entries.column(d).begin() + before);
+  if (count > 0) std::memcpy(entries.value_bytes() + size_t(before) * size_of(type()), values, count * size_of(type()));
+}
+
+void TensorBase::pack() {
+  Coordinates entries = state_->inserted ? std::move(*state_->inserted) : Coordinates(dims(), type());
+  state_->inserted.reset();
+  set_storage(*state_, spdistal::pack(std::move(entries), format()));
+}
+
+void TensorBase::read_file(const std::string& path) {
+  set_storage(*state_, read_storage(path, format(), {.type = type(), .dims = std::nullopt}));
+}
+
+void TensorBase::fill_with(const std::function<Scalar(std::span<const int64_t> at)>& value) {
+  if (!format().is_dense())
+    throw UserError(fmt::format("{} is sparse: only what is stored has a value", shown(var())),
+                    "insert entries and pack, or give it a dense format");
+  Storage storage = spdistal::pack(Coordinates(dims(), type()), format());
+  with_type(type(), [&](auto zero) {
+    using T = decltype(zero);
+    std::span<T> values = storage.values<T>();
+    for_each_position(storage.pattern(), [&](std::span<const int64_t> at, int64_t position) {
+      values[size_t(position)] = std::get<T>(static_cast<const ScalarVariant&>(value(at)));
+    });
+  });
+  set_storage(*state_, std::move(storage));
+}
+
+void TensorBase::write(const std::string& path) const { write_storage(path, data_of(*state_)); }
+int64_t TensorBase::nnz() const { return data_of(*state_).nnz(); }
+
+Scalar TensorBase::element(std::span<const int64_t> at) const {
+  const Storage& storage = data_of(*state_);
+  if (at.size() != order())
+    throw UserError(fmt::format("{} has {} dimensions, not {}", shown(var()), order(), at.size()));
+  return with_type(type(), [&](auto zero) { return Scalar(spdistal::at<decltype(zero)>(storage, at)); });
+}
+
+void TensorBase::each_element(const std::function<void(std::span<const int64_t> at, const void* value)>& f) const {
+  const Storage& storage = data_of(*state_);
+  const std::byte* values = storage.value_bytes();
+  for_each_position(storage.pattern(), [&](std::span<const int64_t> at, int64_t position) {
+    f(at, values + size_t(position) * size_of(type()));
+  });
+}
+
+// ---- statements ----
+
 Access TensorBase::access(std::vector<IndexVar> indices) const { return Access(state_, std::move(indices)); }
 
 Schedule TensorBase::schedule() const {
   if (!state_->current)
-    throw UserError(fmt::format("{} has no statement to schedule",
-                                var().symbol().name().empty() ? "the tensor" : var().symbol().name()),
+    throw UserError(fmt::format("{} has no statement to schedule", shown(var())),
                     "assign to it first: a(i) = B(i, j) * c(j)");
   return Schedule(state_->current);
 }
 
+void TensorBase::compile() { spdistal::compile(*state_); }
+void TensorBase::compute() { spdistal::compute(*state_); }
+
 std::string TensorBase::statement() const {
   if (!state_->current) return "";
   return Statement(state_->current).str();
+}
+
+std::string TensorBase::kernel() const {
+  spdistal::compile(*state_);
+  return state_->current->compiled->kernel.text();
 }
 
 }  // namespace spdistal

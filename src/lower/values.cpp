@@ -112,7 +112,10 @@ Expr Lowerer::index(const IndexExpr& expr) {
   return match(
       expr, [&](const ValueOf& n) -> Expr { return values_.at(n.var); },
       [&](const SizeOf& n) -> Expr { return size(n.var); },
-      [&](const notation::Number& n) -> Expr { return extent(n.value, print(n.value)); },
+      [&](const notation::Number& n) -> Expr {
+        const Param* param = n.value.extent().param();
+        return extent(n.value, param ? print_.name(*param) : "");
+      },
       [&](const IndexBinary& n) -> Expr {
         Expr a = index(n.a), b = index(n.b);
         switch (n.op) {

@@ -1,13 +1,14 @@
 // The command line: reads options, hands them to the library, shows what comes back.
-// Exit codes: 0, 2 bad input or usage, 3 failure at run time.
+// Exit codes: 0, 1 wrong result under --check, 2 bad input or usage, 3 failure at run time.
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <set>
 #include <spdistal/error.hpp>
 #include <spdistal/program.hpp>
 
 namespace {
 
-constexpr int kBadInput = 2, kFailure = 3;
+constexpr int kWrongResult = 1, kBadInput = 2, kFailure = 3;
 
 // An error of the command line itself, in the voice of all others.
 std::string usage_error(const CLI::App*, const CLI::Error& error) {
@@ -25,12 +26,42 @@ std::string usage_error(const CLI::App*, const CLI::Error& error) {
   return "error: " + message + "\nhint: " + hint + "\n";
 }
 
+// Shows, computes, checks, times and writes, as far as was asked for.
+int run(const spdistal::ProgramText& text, const std::set<std::string>& print, int runs, bool check) {
+  auto wanted = [&](const std::string& what) { return print.contains(what) || print.contains("all"); };
+  spdistal::Program program(text);
+  bool computes = program.has_data() || check || runs > 0 || !text.outputs.empty() || wanted("kernel");
+  if (wanted("statement") || !computes) std::cout << program.statement();
+  if (!computes) return 0;
+
+  program.load();
+  if (wanted("kernel")) std::cout << program.kernel();
+  program.compute();
+  for (const std::string& note : program.notes()) std::cerr << "note: " << note << "\n";
+  if (check) {
+    spdistal::Comparison comparison = program.check();
+    std::cout << "check: " << (comparison.agrees() ? "right" : "WRONG") << ", largest relative difference "
+              << comparison.difference << "\n";
+    if (!comparison.agrees()) return kWrongResult;
+  }
+  std::cout << program.result();
+  if (runs > 0) {
+    spdistal::RunTimes times = program.time(runs);
+    std::cout << "time: " << times.median * 1e3 << " ms, " << times.bytes / times.median * 1e-9
+              << " GB/s of every array once\n";
+  }
+  program.write();
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"spdistal compiles sparse tensor algebra for distributed machines.", "spdistal"};
   spdistal::ProgramText text;
   std::vector<std::string> print;
+  int runs = 0;
+  bool check = false;
 
   app.add_option("statement", text.statement, "what to compute, such as \"a(i) = B(i,j) * c(j)\"")->required();
   app.add_option("-f,--format", text.formats,
@@ -41,7 +72,13 @@ int main(int argc, char** argv) {
   app.add_option("-d,--distribution", text.distributions,
                  "where a tensor lives: \"B(x,y) -> M(x)\", \"B(x,y) fuse(x,y,f) -> M(~f)\"");
   app.add_option("-s,--schedule", text.schedule, "how to run it: \"divide(i,io,ii,M.x); distribute(io)\"");
-  app.add_option("--print", print, "what to show: statement")->check(CLI::IsMember({"statement"}));
+  app.add_option("-i,--input", text.inputs, "data of a tensor: B:file.mtx (.mtx .tns, either .gz, or .spd)");
+  app.add_option("-g,--generate", text.generators, "generated data: B:rmat,14,8, B:banded,1000,11, c:ones, C:random");
+  app.add_option("-o,--output", text.outputs, "write a tensor: a:file.mtx");
+  app.add_option("--print", print, "what to show: statement, kernel, all")
+      ->check(CLI::IsMember({"statement", "kernel", "all"}));
+  app.add_option("--time", runs, "time this many runs, after half as many to warm up")->check(CLI::Range(1, 1000000));
+  app.add_flag("--check", check, "compare with an independent evaluation; exit code 1 where they differ");
   // Each option may be given several times, with one value each: a value may hold commas and brackets.
   for (CLI::Option* option : app.get_options())
     if (option->get_items_expected_max() > 1) option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -55,9 +92,7 @@ int main(int argc, char** argv) {
   }
 
   try {
-    spdistal::Program program(text);
-    std::cout << program.statement();
-    return 0;
+    return run(text, {print.begin(), print.end()}, runs, check);
   } catch (const spdistal::UserError& error) {
     std::cerr << error.what() << "\n";
     return kBadInput;

@@ -1,0 +1,246 @@
+// Running a program from text: its data, its result, its times, and whether it is right.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "base/text.hpp"
+#include "driver/program_state.hpp"
+#include "driver/session.hpp"
+#include "generate/generate.hpp"
+#include "io/files.hpp"
+#include "notation/check.hpp"
+#include "reference/evaluate.hpp"
+#include "reference/join.hpp"
+#include "tensor/iterate.hpp"
+#include "tensor/pack.hpp"
+
+namespace spdistal {
+
+using namespace notation;
+
+namespace {
+
+std::pair<std::string, std::string> split_option(const std::string& option, std::string_view example) {
+  size_t colon = option.find(':');
+  if (colon == option.npos || colon + 1 == option.size())
+    throw UserError(Diagnostic{
+        "expected a tensor and what goes with it", {{option, 0, option.size()}}, fmt::format("write {}", example)});
+  return {std::string(trim(option.substr(0, colon))), option.substr(colon + 1)};
+}
+
+// Sizes that data gave to one use of a variable hold for all its uses.
+void spread_sizes(const Assignment& assignment) {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    std::map<IndexVar, int64_t> known;
+    auto each_use = [&](auto&& f) {
+      auto look = [&](const notation::Access& access) {
+        for (size_t d = 0; d < access.indices.size(); d++) f(access.indices[d], access.tensor.dims()[d]);
+      };
+      look(assignment.lhs);
+      each<notation::Access>(assignment.rhs, look);
+    };
+    each_use([&](const IndexVar& var, const Extent& extent) {
+      if (extent.value()) known.emplace(var, *extent.value());
+    });
+    each_use([&](const IndexVar& var, const Extent& extent) {
+      if (!extent.value() && known.contains(var)) Param(*extent.param()).bind(known.at(var)), changed = true;
+    });
+  }
+}
+
+std::complex<double> as_complex(const Storage& storage, int64_t position) {
+  return with_type(storage.type(), [&](auto zero) {
+    auto value = storage.values<decltype(zero)>()[size_t(position)];
+    if constexpr (requires { value.real(); }) return std::complex<double>(double(value.real()), double(value.imag()));
+    else return std::complex<double>(double(value), 0);
+  });
+}
+
+reference::Entries entries_of(const Storage& storage) {
+  reference::Entries out{storage.dims(), {}};
+  for_each_position(storage.pattern(), [&](std::span<const int64_t> at, int64_t position) {
+    out.list.emplace_back(reference::Key(at.begin(), at.end()), as_complex(storage, position));
+  });
+  return out;
+}
+
+reference::Array array_of(const Storage& storage) {
+  reference::Array out(storage.type(), storage.dims());
+  with_type(storage.type(), [&](auto zero) {
+    for_each<decltype(zero)>(storage, [&](std::span<const int64_t> at, auto value) {
+      out.at({at.begin(), at.end()}) = Scalar(value);
+    });
+  });
+  return out;
+}
+
+}  // namespace
+
+bool Program::has_data() const { return !state_->text.inputs.empty() || !state_->text.generators.empty(); }
+
+void Program::load() {
+  for (const std::string& option : state_->text.inputs) {
+    auto [name, path] = split_option(option, "B:matrix.mtx");
+    TensorState& tensor = *state_->find(name);
+    set_storage(tensor, read_storage(path, tensor.var.format(), {.type = tensor.var.type(), .dims = std::nullopt}));
+    spread_sizes(state_->statement->assignment);
+  }
+  // Generators with sizes of their own first: fills take the sizes that the others give.
+  for (bool fills : {false, true})
+    for (const std::string& option : state_->text.generators) {
+      auto [name, spec] = split_option(option, "B:rmat,14,8, or c:ones");
+      TensorState& tensor = *state_->find(name);
+      Generator generator = Generator::parse(spec);
+      if (generator.is_fill() != fills) continue;
+      if (tensor.storage)
+        throw UserError(Diagnostic{fmt::format("{} has data already", name), {{option, 0, option.size()}}, ""});
+      if (!fills) {
+        Coordinates entries = generate(generator, tensor.var.type());
+        if (entries.order() != tensor.var.order())
+          throw UserError(Diagnostic{
+              fmt::format("{} has {} dimensions, what is generated {}", name, tensor.var.order(), entries.order()),
+              {{option, 0, option.size()}},
+              ""});
+        set_storage(tensor, pack(std::move(entries), tensor.var.format()));
+      } else {
+        std::vector<int64_t> dims;
+        for (size_t d = 0; d < tensor.var.order(); d++) {
+          if (!tensor.var.dims()[d].value())
+            throw UserError(Diagnostic{fmt::format("the {} dimension of {} has no size", ordinal(d), name),
+                                       {{option, 0, option.size()}},
+                                       "give the size of its variable with -n, such as -n j=32"});
+          dims.push_back(*tensor.var.dims()[d].value());
+        }
+        set_storage(tensor, pack(generate_fill(generator, dims, tensor.var.type()), tensor.var.format()));
+      }
+      spread_sizes(state_->statement->assignment);
+    }
+  for (const auto& tensor : state_->tensors) {
+    bool read = false;
+    each<notation::Access>(state_->statement->assignment.rhs,
+                           [&](const notation::Access& a) { read |= a.tensor == tensor->var; });
+    if (read && !tensor->storage && tensor->var != state_->statement->assignment.lhs.tensor)
+      throw UserError(
+          fmt::format("{} has no data", tensor->var.symbol().name()),
+          fmt::format("read it with -i {0}:file.mtx, or generate it with -g {0}:random", tensor->var.symbol().name()));
+  }
+}
+
+std::string Program::kernel() {
+  compile(state_->result());
+  return state_->statement->compiled->kernel.text();
+}
+
+void Program::compute() { spdistal::compute(state_->result()); }
+
+std::string Program::result() const {
+  const TensorState& result = state_->result();
+  const Storage& storage = *result.storage;
+  std::string name = result.var.symbol().name();
+  std::string sizes = join(storage.dims(), " x ", [](int64_t n) { return std::to_string(n); });
+  std::string out = storage.order() == 0 ? name : fmt::format("{}: {}, {} stored", name, sizes, storage.nnz());
+  if (storage.order() > 0 && storage.nnz() > 12) return out + "\n";
+  for_each_position(storage.pattern(), [&](std::span<const int64_t> at, int64_t position) {
+    std::complex<double> v = as_complex(storage, position);
+    std::string where = storage.order() == 0 ? ""
+                                             : fmt::format("\n  {}({})", name,
+                                                           join(at, ",", [](int64_t c) { return std::to_string(c); }));
+    out += fmt::format(
+        "{} = {}", where,
+        is_complex(storage.type()) ? fmt::format("({}, {})", v.real(), v.imag()) : fmt::format("{}", v.real()));
+  });
+  return out + "\n";
+}
+
+void Program::write() const {
+  for (const std::string& option : state_->text.outputs) {
+    auto [name, path] = split_option(option, "a:result.mtx");
+    write_storage(path, data_of(*state_->find(name)));
+  }
+}
+
+RunTimes Program::time(int runs) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> seconds;
+  for (int r = -(runs / 2); r < runs; r++) {
+    auto start = Clock::now();
+    compute();
+    if (r >= 0) seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  std::sort(seconds.begin(), seconds.end());
+  RunTimes out;
+  out.median = seconds.empty() ? 0 : seconds[seconds.size() / 2];
+  for (const auto& tensor : state_->tensors)
+    if (tensor->storage) out.bytes += double(tensor->storage->bytes());
+  return out;
+}
+
+Comparison Program::check() {
+  const Assignment& assignment = state_->statement->assignment;
+  TensorState& result = state_->result();
+  bool reads_itself = assignment.op == AssignOp::Add;
+  each<notation::Access>(assignment.rhs, [&](const notation::Access& a) { reads_itself |= a.tensor == result.var; });
+  if (reads_itself)
+    throw UserError("a statement that reads its own result cannot be checked after it ran",
+                    "check it with the result under another name");
+  Comparison out;
+  bool single = result.var.type() == ScalarType::Float32 || result.var.type() == ScalarType::Complex64;
+  out.tolerance = single ? 1e-4 : 1e-10;
+
+  reference::EntryTable table;
+  double work = 1;
+  std::map<IndexVar, Extent> extents = infer_extents(assignment).value();
+  for (const auto& [var, extent] : extents) work *= double(*extent.value());
+  for (const auto& tensor : state_->tensors)
+    table.emplace(tensor->var, tensor == state_->find(result.var) ? reference::Entries{result.storage->dims(), {}}
+                                                                  : entries_of(*tensor->storage));
+  std::optional<reference::JudgedElements> judged = reference::evaluate_by_joins(assignment, table);
+  if (!judged) {
+    if (work > 5e7)
+      throw UserError("the statement is too large to be checked element by element",
+                      "statements of sums and products are checked at any size");
+    reference::Arrays arrays;
+    for (const auto& tensor : state_->tensors) arrays.emplace(tensor->var, array_of(*tensor->storage));
+    reference::evaluate(assignment, arrays);
+    judged.emplace();
+    Storage dense = pack(Coordinates(result.storage->dims(), result.var.type()), dense_format(result.var.order()));
+    for_each_position(dense.pattern(), [&](std::span<const int64_t> at, int64_t) {
+      reference::Key key(at.begin(), at.end());
+      std::complex<double> v = std::visit(
+          [](auto x) {
+            if constexpr (requires { x.real(); }) return std::complex<double>(double(x.real()), double(x.imag()));
+            else return std::complex<double>(double(x), 0);
+          },
+          static_cast<const ScalarVariant&>(arrays.at(result.var).at(key)));
+      (*judged)[key] = {v, std::abs(v)};
+    });
+  }
+  auto differ = [&](const std::complex<double>& found, const reference::Judged& wanted) {
+    bool both_nan = std::isnan(found.real()) && std::isnan(wanted.value.real());
+    double difference = both_nan || found == wanted.value ? 0 : std::abs(found - wanted.value);
+    double scale = std::max(wanted.magnitude, 1e-300);
+    out.difference = std::max(out.difference, std::isnan(difference) ? 1.0 : difference / scale);
+  };
+  for_each_position(result.storage->pattern(), [&](std::span<const int64_t> at, int64_t position) {
+    reference::Key key(at.begin(), at.end());
+    auto wanted = judged->find(key);
+    std::complex<double> found = as_complex(*result.storage, position);
+    if (wanted == judged->end()) {
+      if (found != 0.0) out.difference = std::max(out.difference, 1.0);
+      return;
+    }
+    differ(found, wanted->second);
+    judged->erase(wanted);
+  });
+  // What is not stored is zero.
+  for (const auto& [at, wanted] : *judged) differ(0.0, wanted);
+  return out;
+}
+
+std::vector<std::string> Program::notes() const { return Session::instance().notes; }
+
+}  // namespace spdistal

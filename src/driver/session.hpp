@@ -1,0 +1,32 @@
+// What a process has once: the options from its environment, the compiler of kernels, and memory that kernels reuse.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "codegen/jit.hpp"
+#include "codegen/memory.hpp"
+
+namespace spdistal {
+
+/// Read once, here and nowhere else: SPDISTAL_CACHE_DIR (compiled kernels; default the user's cache folder),
+/// SPDISTAL_COMPILER (default c++; empty: interpret), SPDISTAL_THREADS (default what OpenMP would use).
+struct SessionOptions {
+  codegen::JitOptions jit;
+  int64_t threads = 1;
+
+  /// Throws UserError for a variable SPDISTAL_* that does not exist, and for values that make no sense.
+  static SessionOptions from_environment();
+};
+
+class Session {
+ public:
+  explicit Session(SessionOptions options);
+  /// The one of this process, made at first use.
+  static Session& instance();
+
+  codegen::Jit jit;
+  codegen::HostContext context;
+  std::vector<std::string> notes;  // what a user should know, such as that there is no compiler
+};
+
+}  // namespace spdistal
