@@ -95,7 +95,7 @@ void Lowerer::visit_loop(const Forall& loop) {
       sum_in_threads_ = false;
       return;
     }
-    if (placed || phase_ == Phase::Fill) sum_ = f_.variable("sum", ir::zero(ir::value_of(result_type())));
+    if (placed || phase_ == Phase::Fill) sum_ = f_.variable("sum", ir::zero(ir::value_of(sum_type())));
     if (!placed) any_ = f_.variable("any", ir::literal(ir::Scalar::of(false)));
     bool parallel = in_parallel_;
     in_parallel_ = true;  // the sum is one thread's
@@ -231,6 +231,7 @@ void Lowerer::dense_loop(const Forall& loop, const IndexVar& var, const Segment&
     if (tells && !weight) weight = pos_array(k + 1, 1);
   }
   std::vector<AccessState> entry = states_;
+  plain_range_ = walked.empty();
   range_loop(
       loop, name(var), range, weight,
       [&](const Expr& first) {
@@ -433,6 +434,7 @@ void Lowerer::position_loop(const Forall& loop, const IndexVar& var, const Segme
   bool saved = covering_;
   covering_ = covering_ && !holds_result(loop.body);
   std::map<size_t, Var> parents;  // positions at the levels above: searched once, then walked along
+  plain_range_ = false;
   range_loop(
       loop, name(var), range, std::nullopt,
       [&](const Expr& first) {
@@ -466,6 +468,8 @@ void Lowerer::position_loop(const Forall& loop, const IndexVar& var, const Segme
 
 bool Lowerer::can_run_in_parallel(const Forall& loop) const {
   if (!loop.tags.parallel || loop.tags.parallel->unit != Unit::CPUThread || in_parallel_) return false;
+  // Nothing adds to a bool atomically.
+  if (result_type() == ScalarType::Bool && find_race(statement_, loop.var)) return false;
   // Temporaries from outside are written by one thread only.
   bool own = true;
   std::set<TensorVar> inside;
@@ -483,9 +487,10 @@ void Lowerer::range_loop(const Forall& loop, const std::string& name, const Segm
   ir::LoopOptions options;
   options.unroll = int(loop.tags.unroll);
   bool shares = find_race(statement_, loop.var).has_value();
-  bool vector = loop.tags.parallel && loop.tags.parallel->unit == Unit::CPUVector;
-  if (is_innermost(loop) && (vector || !loop.tags.parallel) && (!shares || (vector && sum_)) && !racing_ &&
-      (kernel_.assembly == Assembly::Dense || in_producer_) && can_vectorize_)
+  bool asked = loop.tags.parallel && loop.tags.parallel->unit == Unit::CPUVector;
+  bool by_itself = plain_range_ && !loop.tags.parallel && !shares;
+  if (is_innermost(loop) && plain_range_ && (by_itself || asked) && (!shares || sum_) && !racing_ &&
+      writes_in_place(loop))
     options.kind = ir::LoopKind::Vector;
 
   // The share [t, t + 1) of `parts` of the range, by weight where that is told.
@@ -523,7 +528,7 @@ void Lowerer::range_loop(const Forall& loop, const std::string& name, const Segm
   f_.parallel("t", *threads_, [&](const Var& t) {
     Segment mine = share(t, *threads_);
     before(mine.begin);
-    if (sum_in_threads_) sum_ = f_.variable("sum", ir::zero(ir::value_of(result_type())));
+    if (sum_in_threads_) sum_ = f_.variable("sum", ir::zero(ir::value_of(sum_type())));
     f_.loop(name, mine.begin, mine.end, fill, options);
     if (sum_in_threads_) {
       Expr total = *sum_;
@@ -533,6 +538,14 @@ void Lowerer::range_loop(const Forall& loop, const std::string& name, const Segm
   });
   in_parallel_ = false;
   racing_ = saved;
+}
+
+// Does the assignment in an innermost loop go to elements that have their place? Lists and cursors grow one by one.
+bool Lowerer::writes_in_place(const Forall& loop) const {
+  const Assign* assign = loop.body.as<Assign>();
+  if (assign->lhs.tensor == lhs_.tensor)
+    return kernel_.assembly == Assembly::Dense || kernel_.assembly == Assembly::Shared || (sum_ && !any_);
+  return assign->lhs.tensor.format().is_dense() && !assign->lhs.indices.empty();
 }
 
 // A loop that cannot be divided is run whole by the first share.
@@ -554,7 +567,7 @@ void Lowerer::bind(std::vector<std::pair<IndexVar, Expr>> found, const std::func
   std::map<IndexVar, Expr> saved_values = values_;
   std::vector<AccessState> saved_states = states_;
   std::vector<std::pair<IndexVar, Expr>> saved_below = below_;
-  bool saved_vector = can_vectorize_;
+  plain_range_ = false;
   for (auto& [var, value] : found) values_.insert_or_assign(var, value);
   derive([&] {
     settle();
@@ -573,7 +586,6 @@ void Lowerer::bind(std::vector<std::pair<IndexVar, Expr>> found, const std::func
   values_ = std::move(saved_values);
   states_ = std::move(saved_states);
   below_ = std::move(saved_below);
-  can_vectorize_ = saved_vector;
 }
 
 // Finds variables that follow from those known; where one may lie beyond its size, the rest is guarded.

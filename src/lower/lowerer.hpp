@@ -81,6 +81,7 @@ class Lowerer {
   /// Where the statement has an effect, as a formula over the operands (and workspaces) that `atoms` names.
   Formula where_active(const notation::Stmt& stmt, const std::set<int>& atoms);
   Formula where_active(const notation::Expr& expr, const std::set<int>& atoms);
+  bool writes_in_place(const notation::Forall& loop) const;
   void once_for_all_shares(const std::function<void()>& fill);
   std::vector<std::pair<IndexVar, ir::Expr>> with_below(const IndexVar& top, const ir::Expr& value) const;
 
@@ -127,6 +128,7 @@ class Lowerer {
   bool revisits(const IndexVar& var) const;
   bool element_known() const;
   ScalarType result_type() const { return lhs_.tensor.type(); }
+  ScalarType sum_type() const { return promote(result_type(), ScalarType::Int32); }
   void zeroed_here();
   std::optional<ir::Expr> presence(const notation::Expr& expr);
 
@@ -156,7 +158,7 @@ class Lowerer {
   bool racing_ = false;               // other threads write the same elements
   bool in_parallel_ = false;
   bool sum_in_threads_ = false;  // each thread sums the element for itself
-  bool can_vectorize_ = true;
+  bool plain_range_ = false;     // the loop at hand runs over a range with nothing walking along
   bool in_producer_ = false;
   std::optional<ir::Expr> chunk_, chunks_;  // assembly: which share of the outermost loop this is, and of how many
 };

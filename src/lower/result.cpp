@@ -146,7 +146,7 @@ void Lowerer::write_result(const Assign& assign) {
   if (condition) covering_ = false;
   auto write = [&] {
     bool placed = kernel_.assembly == Assembly::Dense || kernel_.assembly == Assembly::Shared;
-    if (sum_) f_.increase(*sum_, ir::cast(result_type(), value(assign.rhs)));
+    if (sum_) f_.increase(*sum_, ir::cast(sum_type(), value(assign.rhs)));
     if (any_) f_.assign(*any_, ir::literal(ir::Scalar::of(true)));
     if (sum_ || any_) return;
     if (placed) write_element(value(assign.rhs), assign.op);
@@ -172,7 +172,6 @@ void Lowerer::write_element(const Expr& value, AssignOp op) {
 // Adding happens in the wider of the two types, as in C++.
 void Lowerer::store(const Var& array, const Expr& at, const Expr& value, StoreMode mode) {
   ScalarType held = array.type.scalar, given = ir::type_of(value).scalar, wide = promote(held, given);
-  if (mode == StoreMode::Add && wide != held && held != promote(held, held)) mode = StoreMode::Set;
   if (mode == StoreMode::Add && wide != held) {
     Expr sum = ir::cast(wide, ir::load(array, at)) + ir::cast(wide, value);
     f_.add(ir::store(array, at, ir::cast(held, sum), StoreMode::Set));
