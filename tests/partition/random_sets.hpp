@@ -14,7 +14,7 @@ inline void PrintTo(const Space& set, std::ostream* out) { *out << to_string(set
 
 }  // namespace spdistal::runtime
 
-namespace spdistal::runtime::testing {
+namespace spdistal::runtime::testkit {
 
 using Random = std::mt19937_64;
 using Point = std::vector<int64_t>;
@@ -59,4 +59,4 @@ inline Space random_space(Random& random, int dims, int64_t extent, int most) {
 
 inline Points all_points(const std::vector<int64_t>& extents) { return points_of(Space(Rect::of_extents(extents))); }
 
-}  // namespace spdistal::runtime::testing
+}  // namespace spdistal::runtime::testkit

@@ -8,7 +8,7 @@
 namespace spdistal::runtime {
 namespace {
 
-using namespace testing;
+using namespace testkit;
 
 Points combine(const Points& a, const Points& b, auto&& keeps) {
   Points all = a, out;
