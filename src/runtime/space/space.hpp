@@ -40,9 +40,12 @@ class Space {
   bool empty() const { return count_ == 0; }
   bool is_rect() const { return count_ == 1; }
   size_t rect_count() const { return count_; }
-  std::span<const Range> rect(size_t i) const { return sides().subspan(i * size_t(dims_), size_t(dims_)); }
+  std::span<const Range> rect(size_t i) const& { return sides().subspan(i * size_t(dims_), size_t(dims_)); }
   /// The sides of all rectangles, one after the other. In one dimension: the intervals.
-  std::span<const Range> sides() const { return many_ ? std::span<const Range>(*many_) : inline_sides(); }
+  std::span<const Range> sides() const& { return many_ ? std::span<const Range>(*many_) : inline_sides(); }
+  // A temporary set would take its sides along.
+  std::span<const Range> rect(size_t i) const&& = delete;
+  std::span<const Range> sides() const&& = delete;
   /// The smallest rectangle that holds the set; sides of [0, 0) for the empty set.
   const Rect& bounding() const { return bounding_; }
 
