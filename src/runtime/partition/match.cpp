@@ -139,7 +139,8 @@ std::vector<Match> merge(std::vector<Match> parts, int dims) {
 
 }  // namespace
 
-std::vector<Match> match(Transport& transport, const Partition& held, const Partition& needed, Sources sources) {
+std::vector<Match> match(Transport& transport, const Partition& held, const Partition& needed, Sources sources,
+                         Unheld unheld) {
   require(held.dims() == needed.dims(), "what is held and what is needed are sets of the same space");
   int dims = held.dims();
   std::vector<ColouredSpace> holding = pieces_here(transport, held), wanting = pieces_here(transport, needed);
@@ -166,7 +167,8 @@ std::vector<Match> match(Transport& transport, const Partition& held, const Part
         if (giver == taker) break;
       }
     });
-  together(transport, [&] { require(all_held, "everything that is needed is held somewhere"); });
+  if (unheld == Unheld::Refuse)
+    together(transport, [&] { require(all_held, "everything that is needed is held somewhere"); });
 
   std::vector<Bytes> messages;
   for (Writer& writer : to) messages.push_back(writer.take());

@@ -22,9 +22,15 @@ enum class Sources {
   AnyLocal,  // a copy held on the same rank before the owner's: the lowest colour there
 };
 
-/// Collective. The matches of which this rank has the source or the user, by source and then by user. It is an error,
-/// on all ranks, if something needed is held nowhere.
-std::vector<Match> match(Transport& transport, const Partition& held, const Partition& needed, Sources sources);
+/// What becomes of elements that are needed and held nowhere.
+enum class Unheld {
+  Refuse,  // an error, on all ranks
+  Skip,    // they are in no match
+};
+
+/// Collective. The matches of which this rank has the source or the user, by source and then by user.
+std::vector<Match> match(Transport& transport, const Partition& held, const Partition& needed, Sources sources,
+                         Unheld unheld = Unheld::Refuse);
 
 /// Collective. P[c] = held[c] \ ∪ { held[b] : b < c }, for the colours of this rank.
 Partition owned(Transport& transport, const Partition& held);
