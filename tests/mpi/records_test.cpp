@@ -60,10 +60,8 @@ std::vector<Record> sorted(std::vector<Record> all, const std::vector<int>& mode
   if (duplicates == Duplicates::Keep) return all;
   std::vector<Record> out;
   for (const Record& record : all)
-    if (!out.empty() && out.back().at == record.at)
-      out.back().value += record.value;
-    else
-      out.push_back(record);
+    if (!out.empty() && out.back().at == record.at) out.back().value += record.value;
+    else out.push_back(record);
   return out;
 }
 

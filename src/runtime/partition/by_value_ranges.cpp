@@ -43,10 +43,8 @@ Partition by_value_ranges(const ColourGrid& grid, const Space& positions, std::s
     for (I value : crd.values) {
       for (int64_t c : segments.colours[segments.find(int64_t(value))]) {
         auto& intervals = found[size_t(c)];
-        if (!intervals.empty() && intervals.back().hi == position)
-          intervals.back().hi++;
-        else
-          intervals.push_back({position, position + 1});
+        if (!intervals.empty() && intervals.back().hi == position) intervals.back().hi++;
+        else intervals.push_back({position, position + 1});
       }
       position++;
     }

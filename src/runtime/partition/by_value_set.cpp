@@ -39,10 +39,8 @@ Partition by_value_set(const Partition& coordinates, const Space& positions, con
     int64_t position = crd.first_position;
     for (I value : crd.values) {
       if (members.contain(int64_t(value))) {
-        if (!intervals.empty() && intervals.back().hi == position)
-          intervals.back().hi++;
-        else
-          intervals.push_back({position, position + 1});
+        if (!intervals.empty() && intervals.back().hi == position) intervals.back().hi++;
+        else intervals.push_back({position, position + 1});
       }
       position++;
     }

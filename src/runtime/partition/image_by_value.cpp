@@ -10,10 +10,8 @@ namespace {
 Space space_of_bits(const std::vector<uint64_t>& words, int64_t base) {
   std::vector<Range> intervals;
   auto add = [&](int64_t lo, int64_t hi) {
-    if (!intervals.empty() && intervals.back().hi == lo)
-      intervals.back().hi = hi;
-    else
-      intervals.push_back({lo, hi});
+    if (!intervals.empty() && intervals.back().hi == lo) intervals.back().hi = hi;
+    else intervals.push_back({lo, hi});
   };
   for (size_t w = 0; w < words.size(); w++) {
     int64_t at = base + int64_t(w) * 64;

@@ -18,10 +18,8 @@ namespace {
 class Owners {
  public:
   Owners(int dims, const std::vector<ColouredSpace>& held) : dims_(dims) {
-    if (dims == 1)
-      sweep(held);
-    else
-      take_in_order(held);
+    if (dims == 1) sweep(held);
+    else take_in_order(held);
   }
 
   /// Calls f(owner, part) for each owner of a part of the set; returns whether all of it is owned.
@@ -54,8 +52,7 @@ class Owners {
       if (next < all.size()) end = std::min(end, all[next].range.lo);
       if (!line_.empty() && line_.back().range.hi == x && line_.back().owner == open.top().owner)
         line_.back().range.hi = end;
-      else
-        line_.push_back({{x, end}, open.top().owner});
+      else line_.push_back({{x, end}, open.top().owner});
       x = end;
     }
   }

@@ -22,6 +22,9 @@ class Records {
   std::span<const int64_t> at(int64_t record) const {
     return {coordinates_.data() + size_t(record) * size_t(order_), size_t(order_)};
   }
+  std::span<int64_t> mutable_at(int64_t record) {
+    return {coordinates_.data() + size_t(record) * size_t(order_), size_t(order_)};
+  }
   const std::byte* value(int64_t record) const { return values_.data() + size_t(record) * size_of(type_); }
   std::byte* value(int64_t record) { return values_.data() + size_t(record) * size_of(type_); }
   template <class T>

@@ -3,72 +3,82 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <memory>
+#include <utility>
 
-#include "runtime/space/rect.hpp"
+#include "runtime/records/packing.hpp"
 #include "runtime/transport/combine_values.hpp"
 
 namespace spdistal::runtime {
 namespace {
 
-constexpr int digit_bits = 11;
+constexpr int most_digit_bits = 11;
 
-struct Column {
-  int mode;
-  int64_t least;
-  int bits;
+/// What is sorted: a word, and with it the value itself or the number of the record.
+struct Item {
+  uint64_t word, rest;
 };
-/// Columns that fit one word together, the first the most significant.
-struct Word {
-  std::vector<Column> columns;
-  int bits = 0;
-};
-struct Key {
-  uint64_t word;
-  int64_t record;
-};
+using Items = std::unique_ptr<Item[]>;
 
-std::vector<Word> words_of(const Records& records, std::span<const int> modes) {
-  std::vector<Word> words(1);
-  for (int mode : modes) {
-    int64_t least = INT64_MAX, greatest = INT64_MIN;
-    for (int64_t k = 0; k < records.size(); k++) {
-      int64_t x = records.at(k)[size_t(mode)];
-      least = std::min(least, x), greatest = std::max(greatest, x);
-    }
-    int bits = std::bit_width(uint64_t(greatest) - uint64_t(least));
-    if (words.back().bits + bits > 64) words.emplace_back();
-    words.back().columns.push_back({mode, least, bits});
-    words.back().bits += bits;
-  }
-  return words;
-}
-
-uint64_t word_at(const Word& word, std::span<const int64_t> at) {
-  uint64_t out = 0;
-  // A column of 64 bits is alone in its word.
-  for (const Column& column : word.columns)
-    out = (column.bits == 64 ? 0 : out << column.bits) | (uint64_t(at[size_t(column.mode)]) - uint64_t(column.least));
-  return out;
-}
-
-/// Sorts by the word, stably, with a second array of the same size.
-void sort_by_word(std::vector<Key>& keys, std::vector<Key>& other, int bits) {
-  constexpr size_t digits = size_t(1) << digit_bits;
-  for (int shift = 0; shift < bits; shift += digit_bits) {
-    std::array<size_t, digits> starts{};
-    for (const Key& key : keys) starts[(key.word >> shift) % digits]++;
+/// By the lowest so many bits of the word, stably; digits on which all agree cost nothing.
+void sort_by_word(Items& items, size_t count, int bits) {
+  Items other = std::make_unique_for_overwrite<Item[]>(count);
+  int passes = (bits + most_digit_bits - 1) / most_digit_bits;
+  for (int pass = 0; pass < passes; pass++) {
+    int digit_bits = (bits + passes - 1) / passes, shift = pass * digit_bits;
+    uint64_t mask = (uint64_t(1) << digit_bits) - 1;
+    std::array<size_t, size_t(1) << most_digit_bits> starts{};
+    for (size_t k = 0; k < count; k++) starts[(items[k].word >> shift) & mask]++;
+    if (std::ranges::find(starts, count) != starts.end()) continue;
     size_t sum = 0;
-    bool all_alike = false;
-    for (size_t& start : starts) {
-      all_alike = all_alike || start == keys.size();
-      size_t count = start;
-      start = sum;
-      sum += count;
-    }
-    if (all_alike) continue;
-    for (const Key& key : keys) other[starts[(key.word >> shift) % digits]++] = key;
-    keys.swap(other);
+    for (size_t& start : starts) sum += std::exchange(start, sum);
+    for (size_t k = 0; k < count; k++) other[starts[(items[k].word >> shift) & mask]++] = items[k];
+    items.swap(other);
   }
+}
+
+/// All coordinates in one word and the value beside it: nothing but sequential passes, and the coordinates are read back
+/// from the word.
+void sort_packed(Records& records, const Packing& packing) {
+  size_t count = size_t(records.size()), value = size_of(records.type());
+  Items items = std::make_unique_for_overwrite<Item[]>(count);
+  for (size_t k = 0; k < count; k++) {
+    items[k] = {packing.word(0, records.at(int64_t(k))), 0};
+    std::memcpy(&items[k].rest, records.value(int64_t(k)), value);
+  }
+  sort_by_word(items, count, packing.bits(0));
+  for (size_t k = 0; k < count; k++) {
+    packing.unpack(items[k].word, records.mutable_at(int64_t(k)));
+    std::memcpy(records.value(int64_t(k)), &items[k].rest, value);
+  }
+}
+
+/// By the first word; the few that agree on it by comparison; then the records are brought into this order.
+void sort_by_number(Records& records, const Packing& packing, std::span<const int> modes) {
+  size_t count = size_t(records.size());
+  Items items = std::make_unique_for_overwrite<Item[]>(count);
+  for (size_t k = 0; k < count; k++) items[k] = {packing.word(0, records.at(int64_t(k))), k};
+  sort_by_word(items, count, packing.bits(0));
+  if (packing.words() > 1)
+    for (size_t begin = 0, end; begin < count; begin = end) {
+      for (end = begin + 1; end < count && items[end].word == items[begin].word;) end++;
+      if (end - begin > 1)
+        std::stable_sort(items.get() + begin, items.get() + end, [&](const Item& a, const Item& b) {
+          return precedes(records.at(int64_t(a.rest)), records.at(int64_t(b.rest)), modes);
+        });
+    }
+  Records out(records.order(), records.type());
+  out.reserve(records.size());
+  // The records to come are all over memory: ask for them ahead.
+  constexpr size_t ahead = 16;
+  for (size_t k = 0; k < count; k++) {
+    if (k + ahead < count) {
+      __builtin_prefetch(records.at(int64_t(items[k + ahead].rest)).data());
+      __builtin_prefetch(records.value(int64_t(items[k + ahead].rest)));
+    }
+    out.add_bytes(records.at(int64_t(items[k].rest)), records.value(int64_t(items[k].rest)));
+  }
+  records = std::move(out);
 }
 
 bool is_sorted(const Records& records, std::span<const int> modes) {
@@ -77,20 +87,12 @@ bool is_sorted(const Records& records, std::span<const int> modes) {
   return true;
 }
 
-Records in_order(const Records& records, const std::vector<Key>& keys) {
-  Records out(records.order(), records.type());
-  out.reserve(records.size());
-  for (const Key& key : keys) out.add_bytes(records.at(key.record), records.value(key.record));
-  return out;
-}
-
 void add_duplicates(Records& records) {
   int64_t kept = 0;
   for (int64_t k = 0; k < records.size(); k++) {
     if (kept > 0 && std::ranges::equal(records.at(k), records.at(kept - 1)))
       combine_values(records.value(kept - 1), records.value(k), 1, records.type(), ReduceOp::Sum);
-    else
-      records.move(k, kept++);
+    else records.move(k, kept++);
   }
   records.truncate(kept);
 }
@@ -106,15 +108,9 @@ bool precedes(std::span<const int64_t> a, std::span<const int64_t> b, std::span<
 void sort(Records& records, std::span<const int> modes, Duplicates duplicates) {
   require(modes.size() == size_t(records.order()), "records are sorted by all their modes");
   if (!is_sorted(records, modes)) {
-    std::vector<Word> words = words_of(records, modes);
-    std::vector<Key> keys(static_cast<size_t>(records.size())), other(keys.size());
-    for (size_t k = 0; k < keys.size(); k++) keys[k].record = int64_t(k);
-    for (size_t w = words.size(); w-- > 0;) {
-      for (Key& key : keys) key.word = word_at(words[w], records.at(key.record));
-      sort_by_word(keys, other, words[w].bits);
-    }
-    other = {};
-    records = in_order(records, keys);
+    Packing packing(records, modes);
+    if (packing.words() == 1 && size_of(records.type()) <= sizeof(uint64_t)) sort_packed(records, packing);
+    else sort_by_number(records, packing, modes);
   }
   if (duplicates == Duplicates::Add) add_duplicates(records);
 }

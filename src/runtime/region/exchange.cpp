@@ -48,7 +48,9 @@ struct Exchange::State {
   std::vector<int64_t> gathered_counts, gathered_offsets;  // of the collective, where it is one
   std::vector<Addition> additions;
   std::vector<std::pair<Count*, Count>> counts;
+  // Messages out are waited for after those in are unpacked; where there is nothing to unpack, with them.
   Pending receiving, sending;
+  bool unpacks = true;
   bool started = false;
 
   const Instances& from() const { return options.direction == Direction::ToUsers ? sources : users; }
@@ -91,6 +93,7 @@ void Exchange::State::prepare() {
     for (const Instance& instance : *instances) element = size_of(instance.type());
   if (collective()) gathered.grow(size_t(gathered_offsets.back() + gathered_counts.back()));
   prepare_staging();
+  unpacks = std::ranges::any_of(in_direct, [](const Run& run) { return run.length == 0; });
   prepare_counts();
   if (adds()) {
     for (size_t m = 0; m < plan.in.size(); m++)
@@ -105,7 +108,7 @@ void Exchange::State::prepare() {
 }
 
 void Exchange::State::try_collective() {
-  if (transport.size() == 1 || adds()) return;
+  if (transport.size() <= 2 || adds()) return;
   int32_t same = says_the_same_to_all(plan, transport.size());
   int64_t mine = plan.out.empty() ? 0 : plan.out[0].bytes;
   if (!transport.allreduce(same, ReduceOp::Min) || transport.allreduce(mine, ReduceOp::Max) == 0) return;
@@ -149,10 +152,8 @@ void Exchange::State::send(size_t k) {
     for (const Part& part : message.parts)
       part.selection.gather(from()[part.from].data(), out_staging[k].data() + part.offset);
   }
-  if (collective())
-    transport.allgatherv(bytes, {gathered.data(), gathered.size()}, gathered_counts, receiving);
-  else
-    transport.send(bytes, message.peer, tag, sending);
+  if (collective()) transport.allgatherv(bytes, {gathered.data(), gathered.size()}, gathered_counts, receiving);
+  else transport.send(bytes, message.peer, tag, unpacks ? sending : receiving);
 }
 
 void Exchange::start() {
@@ -161,10 +162,8 @@ void Exchange::start() {
   s.started = true;
   if (s.collective()) {
     // All messages out are the same; the first stands for them.
-    if (!s.plan.out.empty())
-      s.send(0);
-    else
-      s.transport.allgatherv({}, {s.gathered.data(), s.gathered.size()}, s.gathered_counts, s.receiving);
+    if (!s.plan.out.empty()) s.send(0);
+    else s.transport.allgatherv({}, {s.gathered.data(), s.gathered.size()}, s.gathered_counts, s.receiving);
   } else {
     for (size_t k = 0; k < s.plan.in.size(); k++) {
       const Message& message = s.plan.in[k];
@@ -217,10 +216,8 @@ void Exchange::finish() {
   require(s.started, "an exchange is started before it is finished");
   s.started = false;
   s.transport.wait(s.receiving);
-  if (s.adds())
-    s.add_in_order();
-  else
-    s.unpack();
+  if (s.adds()) s.add_in_order();
+  else s.unpack();
   s.transport.wait(s.sending);
   for (auto& [count, each] : s.counts) *count += each;
 }

@@ -8,12 +8,9 @@ namespace spdistal::runtime {
 
 Layout layout_of(const Space& set, Storage storage) {
   switch (storage) {
-    case Storage::Compact:
-      return Layout::compact(set);
-    case Storage::Box:
-      return Layout::box(set);
-    default:
-      return Layout::hardly_larger(set);
+    case Storage::Compact: return Layout::compact(set);
+    case Storage::Box: return Layout::box(set);
+    default: return Layout::hardly_larger(set);
   }
 }
 

@@ -17,22 +17,16 @@ void with_element(size_t size, F&& f) {
     uint64_t a, b;
   };
   switch (size) {
-    case 1:
-      return f(uint8_t{});
-    case 4:
-      return f(uint32_t{});
-    case 8:
-      return f(uint64_t{});
-    default:
-      return f(Pair{});
+    case 1: return f(uint8_t{});
+    case 4: return f(uint32_t{});
+    case 8: return f(uint64_t{});
+    default: return f(Pair{});
   }
 }
 
 void add_run(std::vector<Run>& runs, int64_t offset, int64_t length) {
-  if (!runs.empty() && runs.back().offset + runs.back().length == offset)
-    runs.back().length += length;
-  else
-    runs.push_back({offset, length});
+  if (!runs.empty() && runs.back().offset + runs.back().length == offset) runs.back().length += length;
+  else runs.push_back({offset, length});
 }
 
 std::vector<Run> runs_of(const Layout& layout, const Space& set) {
@@ -53,10 +47,8 @@ Selection::Selection(const Layout& layout, const Space& set, ScalarType type) : 
     for (const Run& run : runs_)
       for (int64_t k = 0; k < run.length; k++) places.push_back(decltype(places[0] + 0)(run.offset + k));
   };
-  if (layout.extent() <= INT32_MAX)
-    list(narrow_);
-  else
-    list(wide_);
+  if (layout.extent() <= INT32_MAX) list(narrow_);
+  else list(wide_);
   runs_ = {};
 }
 

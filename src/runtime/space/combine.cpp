@@ -8,12 +8,9 @@ namespace {
 
 bool keeps(SetOp op, bool in_a, bool in_b) {
   switch (op) {
-    case SetOp::Unite:
-      return in_a || in_b;
-    case SetOp::Intersect:
-      return in_a && in_b;
-    default:
-      return in_a && !in_b;
+    case SetOp::Unite: return in_a || in_b;
+    case SetOp::Intersect: return in_a && in_b;
+    default: return in_a && !in_b;
   }
 }
 
@@ -61,10 +58,8 @@ std::vector<Range> sweep_line(SetOp op, const Section& a, const Section& b) {
   std::vector<Range> out;
   sweep(a, b, op, [&](Range slab, const Section& in_a, const Section& in_b) {
     if (!keeps(op, in_a.count > 0, in_b.count > 0)) return;
-    if (!out.empty() && out.back().hi == slab.lo)
-      out.back().hi = slab.hi;
-    else
-      out.push_back(slab);
+    if (!out.empty() && out.back().hi == slab.lo) out.back().hi = slab.hi;
+    else out.push_back(slab);
   });
   return out;
 }
@@ -101,10 +96,8 @@ Bands near(Bands bands, size_t dims, int64_t lo, int64_t hi) {
     size_t begin = 0, end = bands.count;
     while (begin < end) {
       size_t middle = begin + (end - begin) / 2;
-      if (holds(bands.sides[middle * dims]))
-        end = middle;
-      else
-        begin = middle + 1;
+      if (holds(bands.sides[middle * dims])) end = middle;
+      else begin = middle + 1;
     }
     return begin;
   };

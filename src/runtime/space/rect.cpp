@@ -21,10 +21,8 @@ int64_t volume_or_max(std::span<const Range> sides) {
 }
 
 Rect::Rect(std::span<const Range> sides) : dims_(int(sides.size())) {
-  if (dims_ > few)
-    many_.assign(sides.begin(), sides.end());
-  else
-    std::copy(sides.begin(), sides.end(), few_.begin());
+  if (dims_ > few) many_.assign(sides.begin(), sides.end());
+  else std::copy(sides.begin(), sides.end(), few_.begin());
 }
 
 Rect Rect::nothing(int dims) {

@@ -21,10 +21,8 @@ Space point_if(bool there) { return there ? Space(Rect{}) : Space(0); }
 }  // namespace
 
 Space::Space(Rect rect) : dims_(rect.dims()), count_(rect.empty() ? 0 : 1) {
-  if (count_)
-    bounding_ = std::move(rect);
-  else
-    bound();
+  if (count_) bounding_ = std::move(rect);
+  else bound();
 }
 
 void Space::bound() {
@@ -103,10 +101,8 @@ std::optional<size_t> Space::find(std::span<const int64_t> point) const {
       size_t lo = begin, hi = end;
       while (lo < hi) {
         size_t middle = lo + (hi - lo) / 2;
-        if (holds(all[middle * dims + k]))
-          hi = middle;
-        else
-          lo = middle + 1;
+        if (holds(all[middle * dims + k])) hi = middle;
+        else lo = middle + 1;
       }
       return lo;
     };

@@ -133,10 +133,8 @@ Space Space::from_sorted(std::span<const I> values) {
   std::vector<Range> intervals;
   for (I value : values) {
     if (!intervals.empty() && int64_t(value) < intervals.back().hi) continue;
-    if (!intervals.empty() && int64_t(value) == intervals.back().hi)
-      intervals.back().hi++;
-    else
-      intervals.push_back({int64_t(value), int64_t(value) + 1});
+    if (!intervals.empty() && int64_t(value) == intervals.back().hi) intervals.back().hi++;
+    else intervals.push_back({int64_t(value), int64_t(value) + 1});
   }
   return from_canonical(1, std::move(intervals));
 }

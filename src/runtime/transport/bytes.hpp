@@ -16,7 +16,7 @@ using Bytes = std::vector<std::byte>;
 class Writer {
  public:
   template <class T>
-  requires std::is_trivially_copyable_v<T>
+    requires std::is_trivially_copyable_v<T>
   void put(const T& value) { put_all(std::span<const T>(&value, 1)); }
   template <class T>
   void put_all(std::span<const T> values) {
@@ -38,11 +38,11 @@ class Reader {
   explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
   bool at_end() const { return bytes_.empty(); }
   template <class T>
-  requires std::is_trivially_copyable_v<T> T take() {
-    T value;
-    take_into(std::span<T>(&value, 1));
-    return value;
-  }
+    requires std::is_trivially_copyable_v<T> T take() {
+      T value;
+      take_into(std::span<T>(&value, 1));
+      return value;
+    }
   template <class T>
   std::vector<T> take_all(size_t count) {
     std::vector<T> values(count);

@@ -13,12 +13,9 @@ namespace spdistal::runtime {
 /// behaviour.
 template <class T>
 T sum_of(T a, T b) {
-  if constexpr (std::is_same_v<T, bool>)
-    return a || b;
-  else if constexpr (std::is_integral_v<T>)
-    return T(std::make_unsigned_t<T>(a) + std::make_unsigned_t<T>(b));
-  else
-    return a + b;
+  if constexpr (std::is_same_v<T, bool>) return a || b;
+  else if constexpr (std::is_integral_v<T>) return T(std::make_unsigned_t<T>(a) + std::make_unsigned_t<T>(b));
+  else return a + b;
 }
 
 inline void combine_values(void* into, const void* from, size_t count, ScalarType type, ReduceOp op) {

@@ -30,9 +30,7 @@ std::vector<Bytes> deal(Transport& transport, std::vector<Bytes> to) {
 std::vector<Bytes> share(Transport& transport, const Bytes& mine) {
   std::vector<int64_t> counts = transport.allgather(int64_t(mine.size()));
   Bytes all(size_t(std::accumulate(counts.begin(), counts.end(), int64_t(0))));
-  Pending pending;
-  transport.allgatherv(mine, all, counts, pending);
-  transport.wait(pending);
+  transport.allgatherv(mine, all, counts);
   std::vector<Bytes> out;
   size_t at = 0;
   for (int64_t count : counts) {

@@ -67,6 +67,15 @@ class Mpi final : public Transport {
     add(pending, as_request(request));
   }
 
+  // Not the one above and a wait: in Open MPI, everything is slower once a collective has been non-blocking.
+  void allgatherv(std::span<const std::byte> mine, std::span<std::byte> all, std::span<const int64_t> counts) override {
+    if (!fits(int64_t(all.size()))) return Transport::allgatherv(mine, all, counts);
+    Counts now = offsets(counts);
+    check(MPI_Allgatherv(mine.data(), int(mine.size()), MPI_BYTE, all.data(), now.count.data(), now.at.data(), MPI_BYTE,
+                         comm_),
+          "MPI_Allgatherv");
+  }
+
   void alltoallv(std::span<const std::byte> out, std::span<const int64_t> out_counts, std::span<std::byte> in,
                  std::span<const int64_t> in_counts) override {
     // All ranks must choose alike; they see different sums, so they agree on the largest.
@@ -103,13 +112,11 @@ class Mpi final : public Transport {
     return as_request(request);
   }
   void complete(std::span<Request> requests) override {
-    unpack(requests);
-    check(MPI_Waitall(int(scratch_.size()), scratch_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    check(MPI_Waitall(int(requests.size()), native(requests), MPI_STATUSES_IGNORE), "MPI_Waitall");
   }
   bool try_complete(std::span<Request> requests) override {
-    unpack(requests);
     int done = 0;
-    check(MPI_Testall(int(scratch_.size()), scratch_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    check(MPI_Testall(int(requests.size()), native(requests), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
     return done != 0;
   }
   int64_t largest_message() const override { return options_.largest_message; }
@@ -139,9 +146,15 @@ class Mpi final : public Transport {
     kept_.push_back(std::make_unique<Counts>(offsets(counts)));
     return *kept_.back();
   }
-  void unpack(std::span<Request> requests) {
-    scratch_.resize(requests.size());
-    for (size_t k = 0; k < requests.size(); k++) std::memcpy(&scratch_[k], &requests[k], sizeof(MPI_Request));
+  /// The requests as MPI's own: where these are pointers there is nothing to do, where they are numbers they are copied.
+  MPI_Request* native(std::span<Request> requests) {
+    if constexpr (sizeof(MPI_Request) == sizeof(Request)) {
+      return reinterpret_cast<MPI_Request*>(requests.data());
+    } else {
+      scratch_.resize(requests.size());
+      for (size_t k = 0; k < requests.size(); k++) std::memcpy(&scratch_[k], &requests[k], sizeof(MPI_Request));
+      return scratch_.data();
+    }
   }
 
   MPI_Comm comm_ = MPI_COMM_NULL;

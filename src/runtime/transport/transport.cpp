@@ -21,8 +21,9 @@ void Transport::add(Pending& pending, Request request) {
 
 void Transport::send(std::span<const std::byte> data, int to, int tag, Pending& pending) {
   require(to >= 0 && to < size(), "a message goes to a rank that exists");
+  size_t most = size_t(largest_message());
   for (size_t at = 0; at < data.size();) {
-    size_t part = std::min(data.size() - at, size_t(largest_message()));
+    size_t part = std::min(data.size() - at, most);
     add(pending, post_send(data.subspan(at, part), to, tag));
     at += part;
   }
@@ -30,8 +31,9 @@ void Transport::send(std::span<const std::byte> data, int to, int tag, Pending& 
 
 void Transport::receive(std::span<std::byte> data, int from, int tag, Pending& pending) {
   require(from >= 0 && from < size(), "a message comes from a rank that exists");
+  size_t most = size_t(largest_message());
   for (size_t at = 0; at < data.size();) {
-    size_t part = std::min(data.size() - at, size_t(largest_message()));
+    size_t part = std::min(data.size() - at, most);
     add(pending, post_receive(data.subspan(at, part), from, tag));
     at += part;
   }
@@ -81,12 +83,16 @@ void Transport::allgatherv(std::span<const std::byte> mine, std::span<std::byte>
   size_t at = 0;
   for (int r = 0; r < size(); at += size_t(counts[size_t(r)]), r++) {
     std::span<std::byte> theirs = all.subspan(at, size_t(counts[size_t(r)]));
-    if (r != rank())
-      receive(theirs, r, gather_tag, pending);
-    else if (!mine.empty())
-      std::memcpy(theirs.data(), mine.data(), mine.size());
+    if (r != rank()) receive(theirs, r, gather_tag, pending);
+    else if (!mine.empty()) std::memcpy(theirs.data(), mine.data(), mine.size());
   }
   for (int step = 1; step < size(); step++) send(mine, (rank() + step) % size(), gather_tag, pending);
+}
+
+void Transport::allgatherv(std::span<const std::byte> mine, std::span<std::byte> all, std::span<const int64_t> counts) {
+  Pending pending;
+  allgatherv(mine, all, counts, pending);
+  wait(pending);
 }
 
 void Transport::alltoallv(std::span<const std::byte> out, std::span<const int64_t> out_counts, std::span<std::byte> in,
@@ -97,18 +103,14 @@ void Transport::alltoallv(std::span<const std::byte> out, std::span<const int64_
   Pending pending;
   size_t at = 0, mine_in = 0;
   for (int r = 0; r < size(); at += size_t(in_counts[size_t(r)]), r++) {
-    if (r != rank())
-      receive(in.subspan(at, size_t(in_counts[size_t(r)])), r, exchange_tag, pending);
-    else
-      mine_in = at;
+    if (r != rank()) receive(in.subspan(at, size_t(in_counts[size_t(r)])), r, exchange_tag, pending);
+    else mine_in = at;
   }
   at = 0;
   for (int r = 0; r < size(); at += size_t(out_counts[size_t(r)]), r++) {
     std::span<const std::byte> part = out.subspan(at, size_t(out_counts[size_t(r)]));
-    if (r != rank())
-      send(part, r, exchange_tag, pending);
-    else if (!part.empty())
-      std::memcpy(in.data() + mine_in, part.data(), part.size());
+    if (r != rank()) send(part, r, exchange_tag, pending);
+    else if (!part.empty()) std::memcpy(in.data() + mine_in, part.data(), part.size());
   }
   wait(pending);
 }
@@ -118,9 +120,7 @@ void Transport::allreduce(void* values, size_t count, ScalarType type, ReduceOp 
   size_t bytes = count * size_of(type);
   std::vector<std::byte> all(bytes * size_t(size()));
   std::vector<int64_t> counts(static_cast<size_t>(size()), int64_t(bytes));
-  Pending pending;
-  allgatherv({static_cast<const std::byte*>(values), bytes}, all, counts, pending);
-  wait(pending);
+  allgatherv({static_cast<const std::byte*>(values), bytes}, all, counts);
   std::memcpy(values, all.data(), bytes);
   for (size_t r = 1; r < size_t(size()); r++) combine_values(values, all.data() + r * bytes, count, type, op);
 }
@@ -141,9 +141,7 @@ void Transport::reduce_scatter(const void* in, void* out, std::span<const int64_
 void Transport::exclusive_scan(std::span<int64_t> values) {
   std::vector<int64_t> all(values.size() * size_t(size()));
   std::vector<int64_t> counts(static_cast<size_t>(size()), int64_t(values.size_bytes()));
-  Pending pending;
-  allgatherv(std::as_bytes(values), std::as_writable_bytes(std::span(all)), counts, pending);
-  wait(pending);
+  allgatherv(std::as_bytes(values), std::as_writable_bytes(std::span(all)), counts);
   std::fill(values.begin(), values.end(), 0);
   for (size_t r = 0; r < size_t(rank()); r++)
     for (size_t k = 0; k < values.size(); k++) values[k] += all[r * values.size() + k];

@@ -60,6 +60,8 @@ class Transport {
   /// `mine` lies outside `all`.
   virtual void allgatherv(std::span<const std::byte> mine, std::span<std::byte> all, std::span<const int64_t> counts,
                           Pending& pending);
+  /// The same, complete when it returns.
+  virtual void allgatherv(std::span<const std::byte> mine, std::span<std::byte> all, std::span<const int64_t> counts);
   /// Consecutive parts of `out` go to rank 0, 1, …; `in` is filled likewise.
   virtual void alltoallv(std::span<const std::byte> out, std::span<const int64_t> out_counts, std::span<std::byte> in,
                          std::span<const int64_t> in_counts);
@@ -80,9 +82,7 @@ class Transport {
     static_assert(std::is_trivially_copyable_v<T>);
     std::vector<T> all(static_cast<size_t>(size()));
     std::vector<int64_t> counts(all.size(), sizeof(T));
-    Pending pending;
-    allgatherv(std::as_bytes(std::span(&value, 1)), std::as_writable_bytes(std::span(all)), counts, pending);
-    wait(pending);
+    allgatherv(std::as_bytes(std::span(&value, 1)), std::as_writable_bytes(std::span(all)), counts);
     return all;
   }
   int64_t exclusive_scan(int64_t value) {
