@@ -8,6 +8,7 @@
 #include "mpi/cases.hpp"
 #include "runtime/partition/by_bounds.hpp"
 #include "runtime/partition/by_value_ranges.hpp"
+#include "runtime/partition/by_value_set.hpp"
 #include "runtime/partition/copy.hpp"
 #include "runtime/partition/image.hpp"
 #include "runtime/partition/image_by_value.hpp"
@@ -62,6 +63,23 @@ TEST(Matches, PreferACopyOnTheSameRankWhereAnyWillDo) {
         so_far = so_far | m.elements;
       }
       for (int64_t d = users.lo; d < users.hi; d++) ASSERT_EQ(got[size_t(d - users.lo)], needed[d]);
+    });
+  });
+}
+
+TEST(Matches, FindEveryHolderWhereThatIsAsked) {
+  on_ranks([](Transport& t) {
+    for_each_case(t, "everyone", cases(100, 50), [&](Random& random) {
+      int dims = int(pick(random, 0, 2));
+      Partition held = random_partition(random, random_grid(random), dims, 8);
+      Partition needed = random_partition(random, random_grid(random), dims, 8);
+      Range sources = colours_here(t, held.colours()), users = colours_here(t, needed.colours());
+      std::vector<Match> expected;
+      for (int64_t c = 0; c < held.colours(); c++)
+        for (int64_t d = 0; d < needed.colours(); d++)
+          if (Space both = held[c] & needed[d]; !both.empty() && (sources.contains(c) || users.contains(d)))
+            expected.push_back({c, d, both});
+      ASSERT_EQ(match(t, mine(t, held), mine(t, needed), Sources::Everyone, Unheld::Skip), expected);
     });
   });
 }
@@ -152,6 +170,14 @@ TEST(DistributedOperators, GiveWhatTheWholeArraysWould) {
       same(ask_holders(t, held_positions, mine(t, down), coordinates,
                        [&](int64_t, const Space& part) { return image_by_value(part, crd.local()); }),
            image_by_value(down, coordinates, whole_crd.local()));
+      Partition wanted = random_partition(random, grid, 1, 10);
+      Partition occurring(ranks, coordinates, me, {image_by_value(positions, crd.local())});
+      same(ask_holders(t, occurring, mine(t, wanted), positions,
+                       [&](int64_t, const Space& part) {
+                         Partition one(ColourGrid({1}), coordinates, {part});
+                         return by_value_set(one, positions, crd.local())[0];
+                       }),
+           by_value_set(wanted, positions, whole_crd.local()));
       same(collect(t, by_value_ranges(grid, positions, ranges, crd.local())),
            by_value_ranges(grid, positions, ranges, whole_crd.local()));
     });

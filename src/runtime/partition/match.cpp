@@ -14,6 +14,18 @@
 namespace spdistal::runtime {
 namespace {
 
+/// Calls f(holder, part) for each holder of a part of the set; returns whether all of it is held.
+template <class F>
+bool split_among_all(const std::vector<ColouredSpace>& held, const Space& set, F&& f) {
+  Space rest = set;
+  for (const auto& [colour, piece] : held)
+    if (Space part = set & piece; !part.empty()) {
+      rest = rest - part;
+      f(colour, std::move(part));
+    }
+  return rest.empty();
+}
+
 /// The owners within one block: disjoint sets. In one dimension one list of intervals in order, each with its owner.
 class Owners {
  public:
@@ -153,9 +165,10 @@ std::vector<Match> match(Transport& transport, const Partition& held, const Part
 
   Mapping source_ranks(held.colours(), transport.size()), user_ranks(needed.colours(), transport.size());
   std::vector<Writer> to(static_cast<size_t>(transport.size()));
-  Owners owners(dims, held_here);
-  for (const auto& [user, set] : needed_here)
-    all_held &= owners.split(set, [&, user = user](int64_t source, const Space& part) {
+  Owners owners(dims, sources == Sources::Everyone ? std::vector<ColouredSpace>() : held_here);
+  for (const auto& [wanting_colour, set] : needed_here) {
+    int64_t user = wanting_colour;
+    auto tell = [&](int64_t source, const Space& part) {
       int giver = source_ranks.rank_of(source), taker = user_ranks.rank_of(user);
       for (int r : {giver, taker}) {
         to[size_t(r)].put(source);
@@ -163,7 +176,9 @@ std::vector<Match> match(Transport& transport, const Partition& held, const Part
         put(to[size_t(r)], part);
         if (giver == taker) break;
       }
-    });
+    };
+    all_held &= sources == Sources::Everyone ? split_among_all(held_here, set, tell) : owners.split(set, tell);
+  }
   if (unheld == Unheld::Refuse)
     together(transport, [&] { require(all_held, "everything that is needed is held somewhere"); });
 
@@ -202,7 +217,7 @@ Partition ask_holders(Transport& transport, const Partition& held, const Partiti
                       const std::function<Space(int64_t, const Space&)>& answer) {
   Range mine = Mapping(held.colours(), transport.size()).colours_of(transport.rank());
   std::vector<ColouredSpace> found;
-  for (const Match& m : match(transport, held, question, Sources::Owners))
+  for (const Match& m : match(transport, held, question, Sources::Everyone, Unheld::Skip))
     if (mine.contains(m.source)) found.push_back({m.user, answer(m.source, m.elements)});
   return collect(transport, question.grid(), universe, found);
 }

@@ -20,6 +20,7 @@ struct Match {
 enum class Sources {
   Owners,    // owners only: other copies may be stale
   AnyLocal,  // a copy held on the same rank before the owner's: the lowest colour there
+  Everyone,  // every colour that holds an element, not only its owner
 };
 
 /// What becomes of elements that are needed and held nowhere.

@@ -27,6 +27,42 @@ Instance with_ghosts(const Instance& home, const Space& ghosts) {
 
 }  // namespace
 
+Space Fetch::place(const Region& region, const Partition& needed, int64_t colour, const FetchOptions& options) {
+  const Space& set = needed[colour];
+  if (options.placing != Placing::Fresh) {
+    std::optional<int64_t> home = best_home(region, set);
+    if (home && contains(region.held()[*home], set)) {
+      pieces_.add(region[*home]);
+      return Space(set.dims());
+    }
+    for (int64_t lower = pieces_.colours().lo; lower < colour; lower++)
+      if (needed[lower] == set) {
+        pieces_.add(pieces_[lower]);
+        return Space(set.dims());
+      }
+    if (home && options.placing == Placing::Ghosts) {
+      // The memory of a box has places for elements beside the piece; those need no tail, though they do come.
+      pieces_.add(with_ghosts(region[*home], set - region[*home].layout().where()));
+      return set - region.held()[*home];
+    }
+  }
+  pieces_.add(Instance(region.type(), layout_of(set, options.storage)));
+  return set;
+}
+
+void Fetch::share_between_colours(const Region& region, std::vector<Space>& missing, const FetchOptions& options) {
+  Space local = region.held().all();
+  for (size_t c = 1; c < missing.size(); c++)
+    for (size_t b = 0; b < c; b++) {
+      Space shared = (missing[b] & missing[c]) - local;
+      if (shared.empty()) continue;
+      missing[c] = missing[c] - shared;
+      int64_t from = pieces_.colours().lo + int64_t(b), to = pieces_.colours().lo + int64_t(c);
+      handed_on_.push_back({from, to, LocalCopy(pieces_[from].layout(), pieces_[to].layout(), shared, region.type()),
+                            options.traffic ? &options.traffic->of(region.name(), from, to) : nullptr});
+    }
+}
+
 Fetch::Fetch(Transport& transport, const Region& region, const Partition& needed, FetchOptions options)
     : region_(&region) {
   Mapping source_ranks(region.held().colours(), transport.size()), user_ranks(needed.colours(), transport.size());
@@ -34,30 +70,8 @@ Fetch::Fetch(Transport& transport, const Region& region, const Partition& needed
   pieces_ = Instances(mine);
   std::vector<Space> missing;
   together(transport, [&] {
-    for (int64_t c = mine.lo; c < mine.hi; c++) {
-      const Space& set = needed[c];
-      Space rest = set;
-      std::optional<int64_t> home;
-      if (options.placing != Placing::Fresh) home = best_home(region, set);
-      std::optional<int64_t> twin;
-      for (int64_t b = mine.lo; b < c && !twin && options.placing != Placing::Fresh; b++)
-        if (needed[b] == set) twin = b;
-      if (home && contains(region.held()[*home], set)) {
-        pieces_.add(region[*home]);
-        rest = Space(set.dims());
-      } else if (twin) {
-        pieces_.add(pieces_[*twin]);
-        rest = Space(set.dims());
-      } else if (home && options.placing == Placing::Ghosts) {
-        // The memory of a box has places for elements beside the piece; those need no tail, though they do come.
-        rest = set - region[*home].layout().where();
-        pieces_.add(with_ghosts(region[*home], rest));
-        rest = set - region.held()[*home];
-      } else {
-        pieces_.add(Instance(region.type(), layout_of(set, options.storage)));
-      }
-      missing.push_back(std::move(rest));
-    }
+    for (int64_t c = mine.lo; c < mine.hi; c++) missing.push_back(place(region, needed, c, options));
+    share_between_colours(region, missing, options);
   });
   Partition wanted(needed.grid(), needed.universe(), mine, std::move(missing));
   std::vector<Match> matches = match(transport, region.held(), wanted, Sources::AnyLocal);
@@ -79,6 +93,10 @@ void Fetch::start() {
 void Fetch::finish() {
   if (!under_way_) return;
   exchange_->finish();
+  for (const HandOn& hand : handed_on_) {
+    hand.elements.run(pieces_[hand.from].data(), pieces_[hand.to].data());
+    if (hand.count) hand.count->copied += hand.elements.bytes();
+  }
   under_way_ = false;
   brought_ = region_->version();
 }

@@ -33,16 +33,28 @@ class Fetch {
   void finish();
   bool poll() { return !under_way_ || exchange_->poll(); }
 
-  /// The piece of a colour of this rank. Colours that need the same share one.
+  /// The piece of a colour of this rank. Colours that need the same share one; what several need comes once.
   const Instance& operator[](int64_t colour) const { return pieces_[colour]; }
   const Instances& instances() const { return pieces_; }
   bool is_view(int64_t colour) const;
   const Exchange& exchange() const { return *exchange_; }
 
  private:
+  /// Makes the piece of a colour; returns what has to come into it.
+  Space place(const Region& region, const Partition& needed, int64_t colour, const FetchOptions& options);
+  /// Takes out of what has to come what a lower colour of this rank gets from elsewhere anyhow.
+  void share_between_colours(const Region& region, std::vector<Space>& missing, const FetchOptions& options);
+
   const Region* region_;
   Instances pieces_;
   std::optional<Exchange> exchange_;
+  /// What a colour gets from another of this rank, once that has it from elsewhere.
+  struct HandOn {
+    int64_t from, to;
+    LocalCopy elements;
+    Count* count;
+  };
+  std::vector<HandOn> handed_on_;
   uint64_t brought_ = 0;
   bool under_way_ = false;
 };
