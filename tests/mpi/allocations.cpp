@@ -12,6 +12,8 @@ std::atomic<int64_t> count{0};
 
 }  // namespace
 
+// The address sanitizer has its own.
+#ifndef __SANITIZE_ADDRESS__
 void* operator new(size_t bytes) {
   count++;
   if (void* memory = std::malloc(bytes)) return memory;
@@ -19,6 +21,7 @@ void* operator new(size_t bytes) {
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+#endif
 
 namespace spdistal::runtime::testkit {
 
