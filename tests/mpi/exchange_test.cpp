@@ -236,6 +236,33 @@ TEST(Exchanges, ReplicationIsOneCollectiveAndNothingComesTwice) {
   });
 }
 
+TEST(Exchanges, ReplicationInAnyOrderOfPiecesAndWithHolesIsRight) {
+  on_ranks([](Transport& t) {
+    for_each_case(t, "replicate", cases(60, 60), [&](Random& random) {
+      int64_t colours = t.size() * pick(random, 1, 2), n = pick(random, 1, 40);
+      ColourGrid grid({colours});
+      Partition blocks = by_blocks(grid, Rect{{0, n}}, std::vector<int>{0});
+      // In order, the other way round, or with every third element held by nobody.
+      int64_t kind = pick(random, 0, 2);
+      std::vector<Space> pieces;
+      Space kept(1);
+      for (int64_t x = 0; x < n; x++)
+        if (kind < 2 || x % 3) kept = kept | Space::interval(x, x + 1);
+      for (int64_t c = 0; c < colours; c++) pieces.push_back(blocks[kind == 1 ? colours - 1 - c : c] & kept);
+      Partition held(grid, kept, pieces), everywhere(grid, kept, std::vector<Space>(size_t(colours), kept));
+      Region region(t, "c", ScalarType::Int32, held, random_storage(random));
+      auto placing = pick(random, 0, 1) ? Placing::Views : Placing::Fresh;
+      Fetch fetch(t, region, mine(t, everywhere), {placing, random_storage(random)});
+      for (int64_t salt = 1; salt <= 2; salt++) {
+        fill<int32_t>(region, salt);
+        region.changed();
+        fetch.bring();
+        for (const Instance& piece : fetch.instances()) expect_values<int32_t>(piece, kept, salt);
+      }
+    });
+  });
+}
+
 TEST(Exchanges, MoveNothingWhereEverythingIsInPlace) {
   on_ranks([](Transport& t) {
     Partition held = by_blocks(ColourGrid({3, 2}), Rect{{0, 12}, {0, 9}}, std::vector<int>{0, 1});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "base/require.hpp"
 #include "runtime/region/exchange_plan.hpp"
@@ -10,12 +11,13 @@
 namespace spdistal::runtime {
 namespace {
 
-/// The one stretch of memory that all parts of a message are, in order; length 0 where they are not.
-Run single_run(const Message& message) {
+/// The one stretch of one piece that all parts of a message are, in order; length 0 where they are not. `end` says which
+/// end of the parts is the piece on this rank.
+Run single_run(const Message& message, int64_t Part::*end) {
   Run all{0, 0};
   for (const Part& part : message.parts) {
     Run run = part.selection.single();
-    if (run.length == 0 || part.to != message.parts[0].to || part.from != message.parts[0].from) return {0, 0};
+    if (run.length == 0 || part.*end != message.parts[0].*end) return {0, 0};
     if (all.length > 0 && run.offset != all.offset + all.length) return {0, 0};
     all = all.length == 0 ? run : Run{all.offset, all.length + run.length};
   }
@@ -46,6 +48,7 @@ struct Exchange::State {
   std::vector<Run> out_direct, in_direct;
   Buffer gathered, scratch;
   std::vector<int64_t> gathered_counts, gathered_offsets;  // of the collective, where it is one
+  std::optional<int64_t> gathered_into;                    // the colour whose piece it fills, if there is one
   std::vector<Addition> additions;
   std::vector<std::pair<Count*, Count>> counts;
   // Messages out are waited for after those in are unpacked; where there is nothing to unpack, with them.
@@ -60,6 +63,11 @@ struct Exchange::State {
 
   void prepare();
   void try_collective();
+  void try_gather_in_place();
+  std::span<std::byte> gathered_bytes() {
+    size_t bytes = size_t(gathered_offsets.back() + gathered_counts.back());
+    return {gathered_into ? to()[*gathered_into].data() : gathered.data(), bytes};
+  }
   void prepare_staging();
   void prepare_counts();
   void send(size_t k);
@@ -91,9 +99,10 @@ Exchange::Exchange(Exchange&&) noexcept = default;
 void Exchange::State::prepare() {
   for (const Instances* instances : {&sources, &users})
     for (const Instance& instance : *instances) element = size_of(instance.type());
-  if (collective()) gathered.grow(size_t(gathered_offsets.back() + gathered_counts.back()));
+  if (collective()) try_gather_in_place();
+  if (collective() && !gathered_into) gathered.grow(size_t(gathered_offsets.back() + gathered_counts.back()));
   prepare_staging();
-  unpacks = std::ranges::any_of(in_direct, [](const Run& run) { return run.length == 0; });
+  unpacks = !gathered_into && std::ranges::any_of(in_direct, [](const Run& run) { return run.length == 0; });
   prepare_counts();
   if (adds()) {
     for (size_t m = 0; m < plan.in.size(); m++)
@@ -117,15 +126,45 @@ void Exchange::State::try_collective() {
   std::exclusive_scan(gathered_counts.begin(), gathered_counts.end(), gathered_offsets.begin(), int64_t(0));
 }
 
+void Exchange::State::try_gather_in_place() {
+  if (plan.in.empty()) return;
+  int64_t user = plan.in[0].parts[0].to;
+  const Instance& piece = to()[user];
+  // The piece is what rank 0, 1, … give, one behind the other, and nothing else.
+  auto fits = [&](size_t rank, Run run) {
+    return run.length * int64_t(element) == gathered_counts[rank] &&
+           run.offset * int64_t(element) == gathered_offsets[rank];
+  };
+  if (piece.layout().extent() * int64_t(element) != gathered_offsets.back() + gathered_counts.back()) return;
+  for (const Message& message : plan.in)
+    if (message.parts[0].to != user || !fits(size_t(message.peer), single_run(message, &Part::to))) return;
+  int64_t own = 0;
+  for (const Copy& copy : plan.copies) {
+    if (copy.to != user || from()[copy.from].shares_memory_with(piece)) return;
+    own += copy.elements.bytes();
+  }
+  if (own != gathered_counts[size_t(transport.rank())]) return;
+  if (!plan.out.empty()) {
+    Message mine{transport.rank(), {}, 0};
+    for (const Part& part : plan.out[0].parts) {
+      if (!contains(piece.layout().where(), part.elements)) return;
+      mine.parts.push_back({part.from, user, Selection(piece.layout(), part.elements, piece.type()), 0, part.elements});
+    }
+    if (!fits(size_t(transport.rank()), single_run(mine, &Part::to))) return;
+  }
+  gathered_into = user;
+  plan.copies.clear();
+}
+
 void Exchange::State::prepare_staging() {
   for (const Message& message : plan.out) {
-    out_direct.push_back(single_run(message));
+    out_direct.push_back(single_run(message, &Part::from));
     bool staged = out_direct.back().length == 0 && (!collective() || out_staging.empty());
     out_staging.emplace_back(staged ? size_t(message.bytes) : 0);
   }
   for (const Message& message : plan.in) {
     // What is added cannot arrive in place.
-    in_direct.push_back(adds() || collective() ? Run{0, 0} : single_run(message));
+    in_direct.push_back(adds() || collective() ? Run{0, 0} : single_run(message, &Part::to));
     in_staging.emplace_back(in_direct.back().length == 0 && !collective() ? size_t(message.bytes) : 0);
   }
 }
@@ -152,7 +191,7 @@ void Exchange::State::send(size_t k) {
     for (const Part& part : message.parts)
       part.selection.gather(from()[part.from].data(), out_staging[k].data() + part.offset);
   }
-  if (collective()) transport.allgatherv(bytes, {gathered.data(), gathered.size()}, gathered_counts, receiving);
+  if (collective()) transport.allgatherv(bytes, gathered_bytes(), gathered_counts, receiving);
   else transport.send(bytes, message.peer, tag, unpacks ? sending : receiving);
 }
 
@@ -163,7 +202,7 @@ void Exchange::start() {
   if (s.collective()) {
     // All messages out are the same; the first stands for them.
     if (!s.plan.out.empty()) s.send(0);
-    else s.transport.allgatherv({}, {s.gathered.data(), s.gathered.size()}, s.gathered_counts, s.receiving);
+    else s.transport.allgatherv({}, s.gathered_bytes(), s.gathered_counts, s.receiving);
   } else {
     for (size_t k = 0; k < s.plan.in.size(); k++) {
       const Message& message = s.plan.in[k];
@@ -217,7 +256,7 @@ void Exchange::finish() {
   s.started = false;
   s.transport.wait(s.receiving);
   if (s.adds()) s.add_in_order();
-  else s.unpack();
+  else if (s.unpacks) s.unpack();
   s.transport.wait(s.sending);
   for (auto& [count, each] : s.counts) *count += each;
 }
