@@ -52,6 +52,22 @@ Layout::Place Layout::find(std::span<const int64_t> point) const {
   place_missing();
 }
 
+size_t Layout::dims_in_one_run(std::span<const Range> rect) const {
+  std::vector<int64_t> first;
+  for (const Range& side : rect) first.push_back(side.lo);
+  for (const Segment& segment : segments_) {
+    auto found = segment.set.find(first);
+    if (!found) continue;
+    std::span<const Range> around = segment.set.rect(*found);
+    size_t whole = rect.size();
+    for (size_t k = 0; k < rect.size(); k++)
+      if (rect[k].hi > around[k].hi) return rect.size();
+    while (whole > 1 && rect[whole - 1] == around[whole - 1]) whole--;
+    return whole;
+  }
+  return rect.size();
+}
+
 int64_t Layout::offset_of(std::span<const int64_t> point) const { return find(point).offset; }
 
 const Layout::Interval* Layout::interval_after(int64_t x) const {

@@ -35,15 +35,23 @@ class Layout {
   template <class F>
   void for_each_run(const Space& set, F&& f) const {
     if (set.dims() == 1) return runs_on_line(set, f);
-    for_each_row(set, [&](std::span<const int64_t> row, int64_t length) {
-      std::vector<int64_t> at(row.begin(), row.end());
-      for (int64_t done = 0; done < length;) {
-        Place place = find(at);
-        int64_t here = std::min(length - done, place.rest);
-        f(place.offset, here);
-        done += here;
-        if (!at.empty()) at.back() += here;
-      }
+    for_each_rect(set, [&](std::span<const Range> rect) {
+      // Trailing dimensions that fill those of one stored rectangle are one run with the one before them.
+      size_t whole = dims_in_one_run(rect);
+      int64_t run = 1;
+      for (size_t k = whole; k < rect.size(); k++) run *= rect[k].size();
+      std::vector<int64_t> at(rect.size());
+      for (size_t k = 0; k < rect.size(); k++) at[k] = rect[k].lo;
+      for_each_row(rect.first(whole), [&](std::span<const int64_t> row, int64_t length) {
+        std::copy(row.begin(), row.end(), at.begin());
+        for (int64_t done = 0; done < length;) {
+          Place place = find(at);
+          int64_t here = whole == rect.size() ? std::min(length - done, place.rest) : length - done;
+          f(place.offset, here * run);
+          done += here;
+          if (whole > 0) at[whole - 1] += here;
+        }
+      });
     });
   }
 
@@ -61,6 +69,8 @@ class Layout {
   };
 
   Place find(std::span<const int64_t> point) const;
+  /// How many leading dimensions must be walked: all, or those before the ones that fill a stored rectangle around `rect`.
+  size_t dims_in_one_run(std::span<const Range> rect) const;
   const Interval* interval_after(int64_t x) const;
   const Interval* end_of_line() const { return line_.data() + line_.size(); }
 

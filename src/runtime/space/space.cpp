@@ -15,6 +15,17 @@ void require_same_dims(const Space& a, const Space& b) {
   require(a.dims() == b.dims(), "only sets of the same number of dimensions are combined");
 }
 
+/// The union of rectangles, halves first.
+std::vector<Range> unite_rects(std::span<const Range> sides, size_t dims) {
+  size_t rects = sides.size() / dims;
+  if (rects == 0 || (rects == 1 && std::ranges::any_of(sides, [](const Range& side) { return is_empty(side); })))
+    return {};
+  if (rects == 1) return {sides.begin(), sides.end()};
+  std::vector<Range> a = unite_rects(sides.first(rects / 2 * dims), dims);
+  std::vector<Range> b = unite_rects(sides.subspan(rects / 2 * dims), dims);
+  return combine(SetOp::Unite, {a.data(), a.size() / dims}, {b.data(), b.size() / dims}, dims);
+}
+
 /// A set without dimensions is the one point or nothing.
 Space point_if(bool there) { return there ? Space(Rect{}) : Space(0); }
 
@@ -63,9 +74,7 @@ Space Space::from_intervals(std::vector<Range> intervals) {
 Space Space::from_rects(int dims, std::span<const Range> sides) {
   if (dims == 1) return from_intervals({sides.begin(), sides.end()});
   require(dims > 0 && sides.size() % size_t(dims) == 0, "every rectangle has all its sides");
-  std::vector<Space> each;
-  for (size_t at = 0; at < sides.size(); at += size_t(dims)) each.emplace_back(Rect(sides.subspan(at, size_t(dims))));
-  return unite(dims, each);
+  return from_canonical(dims, unite_rects(sides, size_t(dims)));
 }
 
 Space Space::from_points(int dims, std::span<const int64_t> coordinates) {
@@ -177,15 +186,20 @@ Space project(const Space& set, std::span<const int> dims) {
 
 Space lift(const Space& set, std::span<const int> dims, const Rect& box) {
   require(set.dims() == int(dims.size()), "each dimension of the set is named once");
-  std::vector<Range> sides;
-  Space out(box.dims());
   if (box.dims() == 0) return point_if(!set.empty());
+  if (box.empty()) return Space(box.dims());
+  std::vector<Range> sides;
+  // Where nothing is clipped and dimensions keep their order, bands stay bands: the rest is the same in all.
+  bool canonical = std::ranges::is_sorted(dims);
   for_each_rect(set, [&](std::span<const Range> rect) {
     Rect above = box;
-    for (size_t k = 0; k < dims.size(); k++) above.set(dims[k], common(above[dims[k]], rect[k]));
+    for (size_t k = 0; k < dims.size(); k++) {
+      above.set(dims[k], common(box[dims[k]], rect[k]));
+      canonical = canonical && above[dims[k]] == rect[k];
+    }
     if (!above.empty()) sides.insert(sides.end(), above.sides().begin(), above.sides().end());
   });
-  return Space::from_rects(box.dims(), sides);
+  return canonical ? Space::from_canonical(box.dims(), std::move(sides)) : Space::from_rects(box.dims(), sides);
 }
 
 std::string to_string(const Space& set) {
