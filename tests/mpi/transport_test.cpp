@@ -7,6 +7,7 @@
 #include "mpi/ranks.hpp"
 #include "runtime/transport/agree.hpp"
 #include "runtime/transport/deal.hpp"
+#include "runtime/transport/numbered.hpp"
 #include "spdistal/error.hpp"
 
 namespace spdistal::runtime {
@@ -87,6 +88,56 @@ TEST(Transport, CollectivesAgreeWithTheirDefinitions) { on_ranks(collect); }
 TEST(Transport, CollectivesOfLargeBuffersAgreeWithTheirDefinitions) { on_ranks_cutting(24, collect); }
 TEST(Transport, DealtMessagesArriveWithTheirSizes) { on_ranks(deal_out); }
 TEST(Transport, DealtMessagesThatAreLargeAreCut) { on_ranks_cutting(8, deal_out); }
+
+/// A transport over another that is not its own to keep.
+class Borrowed final : public Transport {
+ public:
+  explicit Borrowed(Transport& t) : t_(t) {}
+  int rank() const override { return t_.rank(); }
+  int size() const override { return t_.size(); }
+
+ protected:
+  Request post_send(std::span<const std::byte> data, int to, int tag) override {
+    Pending pending;
+    t_.send(data, to, tag % Transport::tag_count, pending);
+    t_.wait(pending);
+    return 0;
+  }
+  Request post_receive(std::span<std::byte> data, int from, int tag) override {
+    receives_.emplace_back();
+    t_.receive(data, from, tag % Transport::tag_count, receives_.back());
+    return receives_.size();
+  }
+  void complete(std::span<Request> requests) override {
+    for (Request request : requests) t_.wait(receives_[request - 1]);
+  }
+  bool try_complete(std::span<Request> requests) override { return complete(requests), true; }
+  int64_t largest_message() const override { return INT64_MAX; }
+
+ private:
+  Transport& t_;
+  std::vector<Pending> receives_;
+};
+
+TEST(NumberedTransport, WorksAsTheOneItWrapsAndNamesCollectivesThatDoNotMatch) {
+  on_ranks([](Transport& t) {
+    auto checked = numbered(std::make_unique<Borrowed>(t));
+    send_around(*checked);
+    collect(*checked);
+    deal_out(*checked);
+    if (t.size() == 1) return;
+    int64_t value = 1;
+    try {
+      if (t.rank() == 1) checked->barrier();
+      else checked->broadcast(std::as_writable_bytes(std::span(&value, 1)), 0);
+      ADD_FAILURE() << "a mismatch went unseen";
+    } catch (const InternalError& e) {
+      EXPECT_NE(std::string(e.what()).find("rank 0 calls broadcast of 8 bytes from rank 0, rank 1 calls barrier"),
+                std::string::npos)
+          << e.what();
+    }
+  });
+}
 
 TEST(Agreement, NobodyThrowsWhereNothingIsWrong) {
   on_ranks([](Transport& t) { EXPECT_EQ(together(t, [&] { return t.rank() * 2; }), t.rank() * 2); });

@@ -104,6 +104,10 @@ void Exchange::State::prepare() {
   prepare_staging();
   unpacks = !gathered_into && std::ranges::any_of(in_direct, [](const Run& run) { return run.length == 0; });
   prepare_counts();
+  // Places are known; the sets they came from may be large and are not needed again.
+  for (auto* messages : {&plan.out, &plan.in})
+    for (Message& message : *messages)
+      for (Part& part : message.parts) part.elements = Space(part.elements.dims());
   if (adds()) {
     for (size_t m = 0; m < plan.in.size(); m++)
       for (size_t p = 0; p < plan.in[m].parts.size(); p++)

@@ -100,6 +100,7 @@ class Transport {
   static void add(Pending& pending, Request request);
 
  private:
+  friend class Numbered;  // hands the primitives on to the transport it wraps
   int next_tag_ = 0;
 };
 
