@@ -431,12 +431,12 @@ TEST(PlanCache, MakesAPlanOnceForEachKeyAndForgetsTheOldest) {
 
 TEST(Planning, FailsOnAllRanksWhereOneCannotHoldItsPiece) {
   on_ranks([](Transport& t) {
-    // The last colour's piece is larger than any memory.
-    int64_t huge = int64_t(1) << 58;
+    // The last colour's piece is larger than any memory; its bytes do not even fit a number.
+    int64_t huge = int64_t(1) << 61;
     ColourGrid grid({t.size()});
     std::vector<Space> pieces(size_t(t.size()), Space::interval(0, 4));
     Partition held(grid, Space::interval(0, huge), pieces);
-    Region region(t, "x", ScalarType::Float64, held);
+    Region region(t, "x", ScalarType::Complex128, held);
     pieces.back() = Space::interval(0, huge);
     Partition needed(grid, Space::interval(0, huge), pieces);
     EXPECT_THROW(Fetch(t, region, mine(t, needed), {.placing = Placing::Fresh}), SystemError);

@@ -21,7 +21,7 @@ Instance with_ghosts(const Instance& home, const Space& ghosts) {
   size_t element = size_of(home.type());
   int64_t behind = std::max(home.layout().extent(), int64_t(home.buffer()->size() / element));
   auto layout = std::make_shared<const Layout>(home.layout().with_tail(ghosts, behind));
-  home.buffer()->grow(size_t(layout->extent()) * element);
+  home.buffer()->grow(bytes_for(layout->extent(), home.type()));
   return Instance(home.type(), layout, home.buffer());
 }
 

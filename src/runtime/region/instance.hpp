@@ -1,7 +1,9 @@
 // Instances: the elements of one piece of a region in memory of this rank. A handle: copies share memory. A view is an
 // instance that shares the memory and layout of another and of which only some elements are meant.
 #pragma once
+#include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -12,13 +14,21 @@
 
 namespace spdistal::runtime {
 
+/// The memory that so many elements take; more than can be addressed is more than there is.
+inline size_t bytes_for(int64_t elements, ScalarType type) {
+  size_t bytes;
+  if (__builtin_mul_overflow(size_t(elements), size_of(type), &bytes) || bytes > size_t(PTRDIFF_MAX))
+    throw std::bad_alloc();
+  return bytes;
+}
+
 class Instance {
  public:
   Instance(ScalarType type, std::shared_ptr<const Layout> layout)
-      : Instance(type, layout, std::make_shared<Buffer>(size_t(layout->extent()) * size_of(type))) {}
+      : Instance(type, layout, std::make_shared<Buffer>(bytes_for(layout->extent(), type))) {}
   Instance(ScalarType type, std::shared_ptr<const Layout> layout, std::shared_ptr<Buffer> buffer)
       : type_(type), layout_(std::move(layout)), buffer_(std::move(buffer)) {
-    require(buffer_->size() >= size_t(layout_->extent()) * size_of(type_), "an instance fits its memory");
+    require(buffer_->size() >= bytes_for(layout_->extent(), type_), "an instance fits its memory");
   }
   Instance(ScalarType type, Layout layout) : Instance(type, std::make_shared<const Layout>(std::move(layout))) {}
 
