@@ -1,0 +1,225 @@
+#include "runtime/partition/match.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <queue>
+
+#include "base/require.hpp"
+#include "runtime/partition/packed.hpp"
+#include "runtime/transport/agree.hpp"
+#include "runtime/transport/deal.hpp"
+
+namespace spdistal::runtime {
+namespace {
+
+/// Calls f(holder, part) for each holder of a part of the set; returns whether all of it is held.
+template <class F>
+bool split_among_all(const std::vector<ColouredSpace>& held, const Space& set, F&& f) {
+  Space rest = set;
+  for (const auto& [colour, piece] : held)
+    if (Space part = set & piece; !part.empty()) {
+      rest = rest - part;
+      f(colour, std::move(part));
+    }
+  return rest.empty();
+}
+
+/// The owners within one block: disjoint sets. In one dimension one list of intervals in order, each with its owner.
+class Owners {
+ public:
+  Owners(int dims, const std::vector<ColouredSpace>& held) : dims_(dims) {
+    if (dims == 1) sweep(held);
+    else take_in_order(held);
+  }
+
+  /// Calls f(owner, part) for each owner of a part of the set; returns whether all of it is owned.
+  template <class F>
+  bool split(const Space& set, F&& f) const {
+    return dims_ == 1 ? split_line(set, f) : split_any(set, f);
+  }
+
+ private:
+  struct Interval {
+    Range range;
+    int64_t owner;
+  };
+
+  void sweep(const std::vector<ColouredSpace>& held) {
+    std::vector<Interval> all;
+    for (const auto& [colour, set] : held)
+      for (const Range& range : set.sides()) all.push_back({range, colour});
+    std::ranges::sort(all, {}, [](const Interval& i) { return i.range.lo; });
+    // The intervals that cover x, the lowest colour on top; those that ended are dropped when they come up.
+    auto lower = [](const Interval& a, const Interval& b) { return a.owner > b.owner; };
+    std::priority_queue<Interval, std::vector<Interval>, decltype(lower)> open(lower);
+    int64_t x = INT64_MIN;
+    for (size_t next = 0; next < all.size() || !open.empty();) {
+      if (open.empty()) x = std::max(x, all[next].range.lo);
+      for (; next < all.size() && all[next].range.lo <= x; next++) open.push(all[next]);
+      while (!open.empty() && open.top().range.hi <= x) open.pop();
+      if (open.empty()) continue;
+      int64_t end = open.top().range.hi;
+      if (next < all.size()) end = std::min(end, all[next].range.lo);
+      if (!line_.empty() && line_.back().range.hi == x && line_.back().owner == open.top().owner)
+        line_.back().range.hi = end;
+      else line_.push_back({{x, end}, open.top().owner});
+      x = end;
+    }
+  }
+
+  void take_in_order(const std::vector<ColouredSpace>& held) {
+    Space taken(dims_);
+    for (const auto& [colour, set] : held) {
+      if (Space own = set - taken; !own.empty()) sets_.push_back({colour, std::move(own)});
+      taken = taken | set;
+    }
+  }
+
+  template <class F>
+  bool split_line(const Space& set, F&& f) const {
+    std::map<int64_t, std::vector<Range>> parts;
+    auto at = line_.begin();
+    bool all = true;
+    for (const Range& wanted : set.sides()) {
+      if (at != line_.end() && at->range.hi <= wanted.lo)
+        at = std::upper_bound(at, line_.end(), wanted.lo,
+                              [](int64_t x, const Interval& interval) { return x < interval.range.hi; });
+      int64_t covered = wanted.lo;
+      for (auto i = at; i != line_.end() && i->range.lo < wanted.hi; ++i) {
+        Range part = common(i->range, wanted);
+        all = all && part.lo == covered;
+        covered = part.hi;
+        parts[i->owner].push_back(part);
+      }
+      all = all && covered == wanted.hi;
+    }
+    for (auto& [owner, ranges] : parts) f(owner, Space::from_intervals(std::move(ranges)));
+    return all;
+  }
+
+  template <class F>
+  bool split_any(const Space& set, F&& f) const {
+    Space rest = set;
+    for (const auto& [colour, own] : sets_) {
+      Space part = rest & own;
+      if (part.empty()) continue;
+      rest = rest - part;
+      f(colour, std::move(part));
+      if (rest.empty()) break;
+    }
+    return rest.empty();
+  }
+
+  int dims_;
+  std::vector<Interval> line_;
+  std::vector<ColouredSpace> sets_;
+};
+
+/// What the rank has a copy of itself; takes it out of what is needed.
+std::vector<Match> match_here(const std::vector<ColouredSpace>& held, std::vector<ColouredSpace>& needed) {
+  std::vector<Match> out;
+  for (auto& [user, rest] : needed)
+    for (const auto& [source, set] : held) {
+      if (rest.empty()) break;
+      Space part = rest & set;
+      if (part.empty()) continue;
+      rest = rest - part;
+      out.push_back({source, user, std::move(part)});
+    }
+  return out;
+}
+
+/// Parts of one match come from several blocks; together they are one set.
+std::vector<Match> merge(std::vector<Match> parts, int dims) {
+  std::ranges::stable_sort(parts, {}, [](const Match& m) { return std::pair(m.source, m.user); });
+  std::vector<Match> out;
+  for (size_t i = 0; i < parts.size();) {
+    std::vector<Space> sets;
+    size_t j = i;
+    for (; j < parts.size() && parts[j].source == parts[i].source && parts[j].user == parts[i].user; j++)
+      sets.push_back(std::move(parts[j].elements));
+    out.push_back({parts[i].source, parts[i].user, unite(dims, sets)});
+    i = j;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Match> match(Transport& transport, const Partition& held, const Partition& needed, Sources sources,
+                         Unheld unheld) {
+  require(held.dims() == needed.dims(), "what is held and what is needed are sets of the same space");
+  int dims = held.dims();
+  std::vector<ColouredSpace> holding = pieces_here(transport, held), wanting = pieces_here(transport, needed);
+  std::vector<Match> matches;
+  if (sources == Sources::AnyLocal) matches = match_here(holding, wanting);
+
+  Directory directory(transport, held);
+  bool all_held = std::ranges::all_of(wanting, [&](const ColouredSpace& wanted) {
+    return wanted.set.empty() || common(directory.box(), wanted.set.bounding()) == wanted.set.bounding();
+  });
+  std::vector<ColouredSpace> held_here = directory.send_to_blocks(holding);
+  std::vector<ColouredSpace> needed_here = directory.send_to_blocks(wanting);
+
+  Mapping source_ranks(held.colours(), transport.size()), user_ranks(needed.colours(), transport.size());
+  std::vector<Writer> to(static_cast<size_t>(transport.size()));
+  Owners owners(dims, sources == Sources::Everyone ? std::vector<ColouredSpace>() : held_here);
+  for (const auto& [wanting_colour, set] : needed_here) {
+    int64_t user = wanting_colour;
+    auto tell = [&](int64_t source, const Space& part) {
+      int giver = source_ranks.rank_of(source), taker = user_ranks.rank_of(user);
+      for (int r : {giver, taker}) {
+        to[size_t(r)].put(source);
+        to[size_t(r)].put(user);
+        put(to[size_t(r)], part);
+        if (giver == taker) break;
+      }
+    };
+    all_held &= sources == Sources::Everyone ? split_among_all(held_here, set, tell) : owners.split(set, tell);
+  }
+  if (unheld == Unheld::Refuse)
+    together(transport, [&] { require(all_held, "everything that is needed is held somewhere"); });
+
+  std::vector<Bytes> messages;
+  for (Writer& writer : to) messages.push_back(writer.take());
+  for (const Bytes& message : deal(transport, std::move(messages)))
+    for (Reader in(message); !in.at_end();) {
+      int64_t source = in.take<int64_t>(), user = in.take<int64_t>();
+      matches.push_back({source, user, take_space(in, dims)});
+    }
+  return merge(std::move(matches), dims);
+}
+
+Partition owned(Transport& transport, const Partition& held) {
+  Range mine = Mapping(held.colours(), transport.size()).colours_of(transport.rank());
+  std::vector<Space> pieces(static_cast<size_t>(mine.size()), Space(held.dims()));
+  for (Match& m : match(transport, held, held, Sources::Owners))
+    if (m.source == m.user) pieces[size_t(m.source - mine.lo)] = std::move(m.elements);
+  return Partition(held.grid(), held.universe(), mine, std::move(pieces));
+}
+
+Facts facts(Transport& transport, const Partition& p) {
+  Directory directory(transport, p);
+  std::vector<Space> here;
+  for (ColouredSpace& item : directory.send_to_blocks(pieces_here(transport, p))) here.push_back(std::move(item.set));
+  Space universe = p.universe();
+  // What is outside the box no block answers for.
+  bool complete = contains(Space(directory.box()), universe) || universe.empty();
+  if (complete) complete = contains(unite(p.dims(), here), universe & directory.block_here());
+  int32_t answers[] = {are_disjoint(here), complete};
+  transport.allreduce(answers, 2, ScalarType::Int32, ReduceOp::Min);
+  return {answers[0] != 0, answers[1] != 0};
+}
+
+Partition ask_holders(Transport& transport, const Partition& held, const Partition& question, const Space& universe,
+                      const std::function<Space(int64_t, const Space&)>& answer) {
+  Range mine = Mapping(held.colours(), transport.size()).colours_of(transport.rank());
+  std::vector<ColouredSpace> found;
+  for (const Match& m : match(transport, held, question, Sources::Everyone, Unheld::Skip))
+    if (mine.contains(m.source)) found.push_back({m.user, answer(m.source, m.elements)});
+  return collect(transport, question.grid(), universe, found);
+}
+
+}  // namespace spdistal::runtime

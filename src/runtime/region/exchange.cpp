@@ -1,0 +1,287 @@
+#include "runtime/region/exchange.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "base/require.hpp"
+#include "runtime/region/exchange_plan.hpp"
+#include "runtime/transport/agree.hpp"
+
+namespace spdistal::runtime {
+namespace {
+
+/// The one stretch of one piece that all parts of a message are, in order; length 0 where they are not. `end` says which
+/// end of the parts is the piece on this rank.
+Run single_run(const Message& message, int64_t Part::*end) {
+  Run all{0, 0};
+  for (const Part& part : message.parts) {
+    Run run = part.selection.single();
+    if (run.length == 0 || part.*end != message.parts[0].*end) return {0, 0};
+    if (all.length > 0 && run.offset != all.offset + all.length) return {0, 0};
+    all = all.length == 0 ? run : Run{all.offset, all.length + run.length};
+  }
+  return all;
+}
+
+/// Something to add to an element's owner: a part of a message, or a copy within the rank.
+struct Addition {
+  int64_t from;
+  size_t message, part;  // of the incoming ones
+  const Copy* copy;      // or this
+};
+
+}  // namespace
+
+struct Exchange::State {
+  State(Transport& t, Instances s, Instances u, ExchangeOptions o)
+      : transport(t), sources(std::move(s)), users(std::move(u)), options(std::move(o)), tag(t.fresh_tag()) {}
+
+  Transport& transport;
+  Instances sources, users;
+  ExchangeOptions options;
+  ExchangePlan plan;
+  int tag;
+  size_t element = 0;
+  // Staging of each message; none where the message is one stretch of an instance.
+  std::vector<Buffer> out_staging, in_staging;
+  std::vector<Run> out_direct, in_direct;
+  Buffer gathered, scratch;
+  std::vector<int64_t> gathered_counts, gathered_offsets;  // of the collective, where it is one
+  std::optional<int64_t> gathered_into;                    // the colour whose piece it fills, if there is one
+  std::vector<Addition> additions;
+  std::vector<std::pair<Count*, Count>> counts;
+  // Messages out are waited for after those in are unpacked; where there is nothing to unpack, with them.
+  Pending receiving, sending;
+  bool unpacks = true;
+  bool started = false;
+
+  const Instances& from() const { return options.direction == Direction::ToUsers ? sources : users; }
+  const Instances& to() const { return options.direction == Direction::ToUsers ? users : sources; }
+  bool collective() const { return !gathered_counts.empty(); }
+  bool adds() const { return options.arrival == Arrival::Add; }
+
+  void prepare();
+  void try_collective();
+  void try_gather_in_place();
+  std::span<std::byte> gathered_bytes() {
+    size_t bytes = size_t(gathered_offsets.back() + gathered_counts.back());
+    return {gathered_into ? to()[*gathered_into].data() : gathered.data(), bytes};
+  }
+  void prepare_staging();
+  void prepare_counts();
+  void send(size_t k);
+  void unpack();
+  void add_in_order();
+};
+
+Exchange::Exchange(Transport& transport, const std::vector<Match>& matches, const Mapping& source_ranks,
+                   const Mapping& user_ranks, Instances sources, Instances users, ExchangeOptions options)
+    : state_(std::make_unique<State>(transport, std::move(sources), std::move(users), std::move(options))) {
+  State& s = *state_;
+  // Each step that can fail on one rank alone is agreed on before the ranks go on.
+  s.plan = together(transport, [&] {
+    return plan_exchange(transport, matches, source_ranks, user_ranks, s.sources, s.users, s.options);
+  });
+  s.try_collective();
+  together(transport, [&] { s.prepare(); });
+}
+
+Exchange::~Exchange() {
+  // Messages under way refer to memory of the exchange; they are let finish, in whatever state the program is.
+  if (!state_ || !state_->started) return;
+  try {
+    finish();
+  } catch (...) {}
+}
+Exchange::Exchange(Exchange&&) noexcept = default;
+
+void Exchange::State::prepare() {
+  for (const Instances* instances : {&sources, &users})
+    for (const Instance& instance : *instances) element = size_of(instance.type());
+  if (collective()) try_gather_in_place();
+  if (collective() && !gathered_into) gathered.grow(size_t(gathered_offsets.back() + gathered_counts.back()));
+  prepare_staging();
+  unpacks = !gathered_into && std::ranges::any_of(in_direct, [](const Run& run) { return run.length == 0; });
+  prepare_counts();
+  // Places are known; the sets they came from may be large and are not needed again.
+  for (auto* messages : {&plan.out, &plan.in})
+    for (Message& message : *messages)
+      for (Part& part : message.parts) part.elements = Space(part.elements.dims());
+  if (adds()) {
+    for (size_t m = 0; m < plan.in.size(); m++)
+      for (size_t p = 0; p < plan.in[m].parts.size(); p++)
+        additions.push_back({plan.in[m].parts[p].from, m, p, nullptr});
+    for (const Copy& copy : plan.copies) additions.push_back({copy.from, 0, 0, &copy});
+    std::ranges::stable_sort(additions, {}, &Addition::from);
+    int64_t largest = 0;
+    for (const Copy& copy : plan.copies) largest = std::max(largest, copy.elements.bytes());
+    scratch.grow(size_t(largest));
+  }
+}
+
+void Exchange::State::try_collective() {
+  if (transport.size() <= 2 || adds()) return;
+  int32_t same = says_the_same_to_all(plan, transport.size());
+  int64_t mine = plan.out.empty() ? 0 : plan.out[0].bytes;
+  if (!transport.allreduce(same, ReduceOp::Min) || transport.allreduce(mine, ReduceOp::Max) == 0) return;
+  gathered_counts = transport.allgather(mine);
+  gathered_offsets.resize(gathered_counts.size());
+  std::exclusive_scan(gathered_counts.begin(), gathered_counts.end(), gathered_offsets.begin(), int64_t(0));
+}
+
+void Exchange::State::try_gather_in_place() {
+  if (plan.in.empty()) return;
+  int64_t user = plan.in[0].parts[0].to;
+  const Instance& piece = to()[user];
+  // The piece is what rank 0, 1, … give, one behind the other, and nothing else.
+  auto fits = [&](size_t rank, Run run) {
+    return run.length * int64_t(element) == gathered_counts[rank] &&
+           run.offset * int64_t(element) == gathered_offsets[rank];
+  };
+  if (piece.layout().extent() * int64_t(element) != gathered_offsets.back() + gathered_counts.back()) return;
+  for (const Message& message : plan.in)
+    if (message.parts[0].to != user || !fits(size_t(message.peer), single_run(message, &Part::to))) return;
+  int64_t own = 0;
+  for (const Copy& copy : plan.copies) {
+    if (copy.to != user || from()[copy.from].shares_memory_with(piece)) return;
+    own += copy.elements.bytes();
+  }
+  if (own != gathered_counts[size_t(transport.rank())]) return;
+  if (!plan.out.empty()) {
+    Message mine{transport.rank(), {}, 0};
+    for (const Part& part : plan.out[0].parts) {
+      if (!contains(piece.layout().where(), part.elements)) return;
+      mine.parts.push_back({part.from, user, Selection(piece.layout(), part.elements, piece.type()), 0, part.elements});
+    }
+    if (!fits(size_t(transport.rank()), single_run(mine, &Part::to))) return;
+  }
+  gathered_into = user;
+  plan.copies.clear();
+}
+
+void Exchange::State::prepare_staging() {
+  for (const Message& message : plan.out) {
+    out_direct.push_back(single_run(message, &Part::from));
+    bool staged = out_direct.back().length == 0 && (!collective() || out_staging.empty());
+    out_staging.emplace_back(staged ? size_t(message.bytes) : 0);
+  }
+  for (const Message& message : plan.in) {
+    // What is added cannot arrive in place.
+    in_direct.push_back(adds() || collective() ? Run{0, 0} : single_run(message, &Part::to));
+    in_staging.emplace_back(in_direct.back().length == 0 && !collective() ? size_t(message.bytes) : 0);
+  }
+}
+
+void Exchange::State::prepare_counts() {
+  if (!options.traffic) return;
+  auto count = [&](int64_t a, int64_t b, Count each) {
+    if (adds()) each.added = each.bytes + each.copied;
+    counts.emplace_back(&options.traffic->of(options.region, a, b), each);
+  };
+  for (const auto* messages : {&plan.out, &plan.in})
+    for (const Message& message : *messages)
+      for (const Part& part : message.parts) count(part.from, part.to, {part.selection.bytes(), 1, 0, 0});
+  for (const Copy& copy : plan.copies) count(copy.from, copy.to, {0, 0, copy.elements.bytes(), 0});
+}
+
+void Exchange::State::send(size_t k) {
+  const Message& message = plan.out[k];
+  std::span<const std::byte> bytes{out_staging[k].data(), size_t(message.bytes)};
+  if (Run run = out_direct[k]; run.length > 0) {
+    const Instance& instance = from()[message.parts[0].from];
+    bytes = {instance.data() + size_t(run.offset) * element, size_t(message.bytes)};
+  } else {
+    for (const Part& part : message.parts)
+      part.selection.gather(from()[part.from].data(), out_staging[k].data() + part.offset);
+  }
+  if (collective()) transport.allgatherv(bytes, gathered_bytes(), gathered_counts, receiving);
+  else transport.send(bytes, message.peer, tag, unpacks ? sending : receiving);
+}
+
+void Exchange::start() {
+  State& s = *state_;
+  require(!s.started, "an exchange is finished before it is started again");
+  s.started = true;
+  if (s.collective()) {
+    // All messages out are the same; the first stands for them.
+    if (!s.plan.out.empty()) s.send(0);
+    else s.transport.allgatherv({}, s.gathered_bytes(), s.gathered_counts, s.receiving);
+  } else {
+    for (size_t k = 0; k < s.plan.in.size(); k++) {
+      const Message& message = s.plan.in[k];
+      std::byte* into = s.in_staging[k].data();
+      if (Run run = s.in_direct[k]; run.length > 0)
+        into = s.to()[message.parts[0].to].data() + size_t(run.offset) * s.element;
+      s.transport.receive({into, size_t(message.bytes)}, message.peer, s.tag, s.receiving);
+    }
+    for (size_t k = 0; k < s.plan.out.size(); k++) s.send(k);
+  }
+  if (!s.adds())
+    for (const Copy& copy : s.plan.copies) copy.elements.run(s.from()[copy.from].data(), s.to()[copy.to].data());
+}
+
+bool Exchange::poll() {
+  State& s = *state_;
+  return s.transport.test(s.receiving) && s.transport.test(s.sending);
+}
+
+void Exchange::State::unpack() {
+  for (size_t k = 0; k < plan.in.size(); k++) {
+    if (in_direct[k].length > 0) continue;
+    const std::byte* bytes =
+        collective() ? gathered.data() + gathered_offsets[size_t(plan.in[k].peer)] : in_staging[k].data();
+    for (const Part& part : plan.in[k].parts) part.selection.scatter(bytes + part.offset, to()[part.to].data());
+  }
+}
+
+void Exchange::State::add_in_order() {
+  for (const Addition& addition : additions) {
+    if (!addition.copy) {
+      const Part& part = plan.in[addition.message].parts[addition.part];
+      part.selection.add(in_staging[addition.message].data() + part.offset, to()[part.to].data());
+      continue;
+    }
+    const Copy& copy = *addition.copy;
+    const std::byte* source = from()[copy.from].data();
+    if (Run run = copy.source.single(); run.length > 0) {
+      source += size_t(run.offset) * element;
+    } else {
+      copy.source.gather(source, scratch.data());
+      source = scratch.data();
+    }
+    copy.target.add(source, to()[copy.to].data());
+  }
+}
+
+void Exchange::finish() {
+  State& s = *state_;
+  require(s.started, "an exchange is started before it is finished");
+  s.started = false;
+  s.transport.wait(s.receiving);
+  if (s.adds()) s.add_in_order();
+  else if (s.unpacks) s.unpack();
+  s.transport.wait(s.sending);
+  for (auto& [count, each] : s.counts) *count += each;
+}
+
+void Exchange::rebind(Instances sources, Instances users) {
+  State& s = *state_;
+  auto same_layouts = [](const Instances& a, const Instances& b) {
+    return std::ranges::equal(a, b, {}, &Instance::shared_layout, &Instance::shared_layout);
+  };
+  require(!s.started && same_layouts(s.sources, sources) && same_layouts(s.users, users),
+          "an exchange is given other memory of the same layout");
+  s.sources = std::move(sources);
+  s.users = std::move(users);
+}
+
+int64_t Exchange::bytes_received() const {
+  int64_t sum = 0;
+  for (const Message& message : state_->plan.in) sum += message.bytes;
+  return sum;
+}
+
+bool Exchange::is_collective() const { return state_->collective(); }
+
+}  // namespace spdistal::runtime

@@ -1,0 +1,129 @@
+#include "runtime/region/selection.hpp"
+
+#include <cstring>
+
+#include "runtime/transport/combine_values.hpp"
+
+namespace spdistal::runtime {
+namespace {
+
+/// Runs shorter than this on average are cheaper as lists of places.
+constexpr int64_t short_run = 4;
+
+/// Opaque elements of each size, so that lists of places are walked with plain loads and stores.
+template <class F>
+void with_element(size_t size, F&& f) {
+  struct Pair {
+    uint64_t a, b;
+  };
+  switch (size) {
+    case 1: return f(uint8_t{});
+    case 4: return f(uint32_t{});
+    case 8: return f(uint64_t{});
+    default: return f(Pair{});
+  }
+}
+
+void add_run(std::vector<Run>& runs, int64_t offset, int64_t length) {
+  if (!runs.empty() && runs.back().offset + runs.back().length == offset) runs.back().length += length;
+  else runs.push_back({offset, length});
+}
+
+std::vector<Run> runs_of(const Layout& layout, const Space& set) {
+  std::vector<Run> runs;
+  layout.for_each_run(set, [&](int64_t offset, int64_t length) { add_run(runs, offset, length); });
+  return runs;
+}
+
+}  // namespace
+
+Selection::Selection(const Layout& layout, const Space& set, ScalarType type) : type_(type) {
+  runs_ = runs_of(layout, set);
+  for (const Run& run : runs_) count_ += run.length;
+  if (runs_.size() == 1) single_ = runs_[0];
+  if (runs_.size() <= 1 || count_ / int64_t(runs_.size()) >= short_run) return;
+  auto list = [&](auto& places) {
+    places.reserve(size_t(count_));
+    for (const Run& run : runs_)
+      for (int64_t k = 0; k < run.length; k++) places.push_back(decltype(places[0] + 0)(run.offset + k));
+  };
+  if (layout.extent() <= INT32_MAX) list(narrow_);
+  else list(wide_);
+  runs_ = {};
+}
+
+void Selection::gather(const std::byte* memory, std::byte* to) const {
+  size_t size = size_of(type_);
+  for (const Run& run : runs_) {
+    std::memcpy(to, memory + size_t(run.offset) * size, size_t(run.length) * size);
+    to += size_t(run.length) * size;
+  }
+  with_element(size, [&](auto element) {
+    using E = decltype(element);
+    const E* from = reinterpret_cast<const E*>(memory);
+    E* out = reinterpret_cast<E*>(to);
+    for (int32_t place : narrow_) *out++ = from[place];
+    for (int64_t place : wide_) *out++ = from[place];
+  });
+}
+
+void Selection::scatter(const std::byte* from, std::byte* memory) const {
+  size_t size = size_of(type_);
+  for (const Run& run : runs_) {
+    std::memcpy(memory + size_t(run.offset) * size, from, size_t(run.length) * size);
+    from += size_t(run.length) * size;
+  }
+  with_element(size, [&](auto element) {
+    using E = decltype(element);
+    const E* in = reinterpret_cast<const E*>(from);
+    E* out = reinterpret_cast<E*>(memory);
+    for (int32_t place : narrow_) out[place] = *in++;
+    for (int64_t place : wide_) out[place] = *in++;
+  });
+}
+
+void Selection::add(const std::byte* from, std::byte* memory) const {
+  with_type(type_, [&](auto zero) {
+    using T = decltype(zero);
+    const T* in = reinterpret_cast<const T*>(from);
+    T* out = reinterpret_cast<T*>(memory);
+    for (const Run& run : runs_)
+      for (int64_t k = 0; k < run.length; k++) out[run.offset + k] = sum_of(out[run.offset + k], *in++);
+    for (int32_t place : narrow_) out[place] = sum_of(out[place], *in++);
+    for (int64_t place : wide_) out[place] = sum_of(out[place], *in++);
+  });
+}
+
+LocalCopy::LocalCopy(const Layout& from, const Layout& to, const Space& set, ScalarType type)
+    : element_(size_of(type)) {
+  std::vector<Run> sources = runs_of(from, set), targets = runs_of(to, set);
+  size_t i = 0, j = 0;
+  int64_t i_done = 0, j_done = 0;
+  while (i < sources.size()) {
+    int64_t length = std::min(sources[i].length - i_done, targets[j].length - j_done);
+    Step step{sources[i].offset + i_done, targets[j].offset + j_done, length};
+    steps_.push_back(step);
+    in_place_ = in_place_ && step.from == step.to;
+    bytes_ += length * int64_t(element_);
+    if ((i_done += length) == sources[i].length) i++, i_done = 0;
+    if ((j_done += length) == targets[j].length) j++, j_done = 0;
+  }
+}
+
+void LocalCopy::run(const std::byte* from, std::byte* to) const {
+  with_element(element_, [&](auto element) {
+    using E = decltype(element);
+    for (const Step& step : steps_) {
+      if (step.length > 8) {
+        std::memcpy(to + size_t(step.to) * element_, from + size_t(step.from) * element_,
+                    size_t(step.length) * element_);
+      } else {
+        const E* in = reinterpret_cast<const E*>(from) + step.from;
+        E* out = reinterpret_cast<E*>(to) + step.to;
+        for (int64_t k = 0; k < step.length; k++) out[k] = in[k];
+      }
+    }
+  });
+}
+
+}  // namespace spdistal::runtime

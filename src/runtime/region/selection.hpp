@@ -1,0 +1,60 @@
+// Some elements of an instance in a given order, as places in its memory: runs to copy where they are long, a list of
+// places where they are not. Made once, used for every message.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "runtime/region/layout.hpp"
+#include "spdistal/scalar_type.hpp"
+
+namespace spdistal::runtime {
+
+struct Run {
+  int64_t offset, length;
+  bool operator==(const Run&) const = default;
+};
+
+class Selection {
+ public:
+  /// The elements of the set, in canonical order.
+  Selection(const Layout& layout, const Space& set, ScalarType type);
+
+  int64_t count() const { return count_; }
+  int64_t bytes() const { return count_ * int64_t(size_of(type_)); }
+  /// The one run of all the elements; length 0 where they are not one run.
+  Run single() const { return single_; }
+  /// to[k] = memory[place k], memory[place k] = from[k], memory[place k] += from[k].
+  void gather(const std::byte* memory, std::byte* to) const;
+  void scatter(const std::byte* from, std::byte* memory) const;
+  void add(const std::byte* from, std::byte* memory) const;
+
+ private:
+  ScalarType type_;
+  int64_t count_ = 0;
+  Run single_{0, 0};
+  // One of these three.
+  std::vector<Run> runs_;
+  std::vector<int32_t> narrow_;
+  std::vector<int64_t> wide_;
+};
+
+/// Elements from one instance to another of the same rank, run by run.
+class LocalCopy {
+ public:
+  LocalCopy(const Layout& from, const Layout& to, const Space& set, ScalarType type);
+  void run(const std::byte* from, std::byte* to) const;
+  /// Every element has the same place on both sides: nothing to do where the memory is the same.
+  bool in_place() const { return in_place_; }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  struct Step {
+    int64_t from, to, length;
+  };
+  size_t element_;
+  std::vector<Step> steps_;
+  bool in_place_ = true;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace spdistal::runtime

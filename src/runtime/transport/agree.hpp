@@ -1,0 +1,42 @@
+// Errors are collective: what one rank finds wrong is thrown on all, as one message that names the rank, before any
+// rank goes on to wait for one that has given up.
+#pragma once
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+#include "runtime/transport/transport.hpp"
+
+namespace spdistal::runtime {
+
+/// Collective. Returns where no rank brings an error (nullptr). Otherwise throws on every rank the error of the lowest
+/// rank that has one, of the same kind (UserError, SystemError, InternalError; others become InternalError), with the
+/// rank named unless all ranks bring the same.
+void agree(Transport& transport, const std::exception_ptr& mine);
+
+/// Collective. Runs `body`, then agrees on how it ended. The body itself calls no collectives.
+template <class F>
+auto together(Transport& transport, F&& body) {
+  std::exception_ptr error;
+  if constexpr (std::is_void_v<std::invoke_result_t<F>>) {
+    try {
+      body();
+    } catch (...) { error = std::current_exception(); }
+    agree(transport, error);
+  } else {
+    std::optional<std::invoke_result_t<F>> result;
+    try {
+      result.emplace(body());
+    } catch (...) { error = std::current_exception(); }
+    agree(transport, error);
+    return std::move(*result);
+  }
+}
+
+/// Collective. Throws a UserError on every rank where not all bring the same number (a hash of the arguments of a call
+/// that must be made alike): "<what> on rank 2 is not that of rank 0".
+void agree_same(Transport& transport, uint64_t hash, std::string_view what);
+
+}  // namespace spdistal::runtime
