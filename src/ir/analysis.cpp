@@ -1,5 +1,7 @@
 #include "ir/analysis.hpp"
 
+#include <algorithm>
+
 #include "ir/build.hpp"
 
 namespace spdistal::ir {
@@ -61,6 +63,30 @@ bool is_safe_anywhere(const Expr& e) {
   });
   each<WarpReduce>(e, [&](const WarpReduce&) { safe = false; });
   return safe;
+}
+
+std::optional<Var> carried_variable(const Stmt& body) {
+  std::set<Symbol> own;
+  each<Declare>(body, [&](const Declare& n) { own.insert(n.var.symbol); });
+  std::map<Symbol, int> reads = uses(body), updates;
+  std::map<Symbol, BinaryOp> by;
+  std::optional<Var> carried;
+  each<Assign>(body, [&](const Assign& n) {
+    if (own.contains(n.var.symbol)) return;
+    auto* update = n.value.as<Binary>();
+    constexpr BinaryOp reductions[] = {BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Min,
+                                       BinaryOp::Max, BinaryOp::And, BinaryOp::Or};
+    bool legal = update && update->a == Expr(n.var) &&
+                 std::find(std::begin(reductions), std::end(reductions), update->op) != std::end(reductions) &&
+                 by.emplace(n.var.symbol, update->op).first->second == update->op;
+    // Each update reads the variable once; any other read would see a sum in the making.
+    updates[n.var.symbol]++;
+    if (!legal) carried = n.var;
+  });
+  each<Assign>(body, [&](const Assign& n) {
+    if (!own.contains(n.var.symbol) && reads[n.var.symbol] != updates[n.var.symbol]) carried = n.var;
+  });
+  return carried;
 }
 
 std::optional<int64_t> trip_count(const For& loop) {

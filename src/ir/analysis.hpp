@@ -25,6 +25,10 @@ bool has_loads(const Expr& e);  // Load or Search
 /// May it be computed where the program did not: no loads (bounds), no integer division (zero)?
 bool is_safe_anywhere(const Expr& e);
 
+/// A variable from outside that a loop's body carries from one turn to the next other than by a reduction (updates
+/// x = x op e by one operation, and no other use): what keeps a loop from being a vector loop, if anything does.
+std::optional<Var> carried_variable(const Stmt& body);
+
 /// How often a loop runs, where it is known.
 std::optional<int64_t> trip_count(const For& loop);
 

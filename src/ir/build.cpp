@@ -1,6 +1,7 @@
 #include "ir/build.hpp"
 
 #include "base/require.hpp"
+#include "ir/analysis.hpp"
 #include "ir/fold.hpp"
 
 namespace spdistal::ir {
@@ -148,7 +149,9 @@ void Body::loop(std::string name, const Operand& lo, const Operand& hi, const Ea
   Expr high = hi.is_number() ? hi.expr(scalar(low)) : hi.expr();
   unify(low, high, promote(scalar(low), scalar(high)));
   Var v = var(std::move(name), type_of(low));
-  add(For{v, low, high, cast(v.type.scalar, options.step), collect([&] { fill(v); }), options.kind, options.unroll});
+  Stmt body = collect([&] { fill(v); });
+  LoopKind kind = options.kind == LoopKind::Vector && carried_variable(body) ? LoopKind::Serial : options.kind;
+  add(For{v, low, high, cast(v.type.scalar, options.step), body, kind, options.unroll});
 }
 
 void Body::loop_while(const Expr& cond, const Then& fill) { add(While{cond, collect(fill)}); }

@@ -143,7 +143,8 @@ class Body {
   void resize(const Var& array, const Operand& count) { add(Resize{array, count.expr()}); }
   void stop() { add(Break{}); }
 
-  /// for (name = lo; name < hi; name += step); the variable has the wider type of lo and hi.
+  /// for (name = lo; name < hi; name += step); the variable has the wider type of lo and hi. A loop that is to be a
+  /// Vector but carries a variable from turn to turn, other than a reduction, becomes Serial.
   void loop(std::string name, const Operand& lo, const Operand& hi, const Each& fill, const LoopOptions& options = {});
   void loop_while(const Expr& cond, const Then& fill);
   void when(const Expr& cond, const Then& then);

@@ -15,6 +15,7 @@
 //      Serial     one after the other
 //      Vector     in any order, several at once: no iteration uses what another wrote, except reductions: updates
 //                 x = x op e (op: Add, Sub, Mul, Min, Max, And, Or) of a mutable scalar from outside
+//                 that is not used otherwise
 //      GPUBlock, GPUThread   all at once, by the blocks of a grid and the threads of a block
 //    `unroll` copies of the body are made per turn; 0 stands for all of them.
 //  - Parallel runs its body for thread = 0 … count-1, at the same time in compiled code. Bodies share what was declared

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "ir/analysis.hpp"
 #include "ir/build.hpp"
 #include "ir/math.hpp"
 #include "ir/print.hpp"
@@ -51,13 +52,13 @@ class Verifier {
   struct Known {
     Type type;
     Mutability mutability;
-    int parallel_depth, vector_depth;
+    int parallel_depth;
   };
 
   template <class Where>
   void declare(const Var& v, Mutability m, const Where& where) {
     check(!known_.contains(v.symbol), where, "'{}' is declared once", v.symbol.name());
-    known_.emplace(v.symbol, Known{v.type, m, parallel_depth_, vector_depth_});
+    known_.emplace(v.symbol, Known{v.type, m, parallel_depth_});
     scope_.push_back(v.symbol);
   }
   template <class F>
@@ -180,7 +181,6 @@ class Verifier {
         },
         [&](const Assign& n) {
           use(n.var, s);
-          reduction(n, s);
           const Known& known = known_.at(n.var.symbol);
           check(known.mutability == Mutability::Mutable, s, "'{}' is mutable", n.var.symbol.name());
           check(known.parallel_depth == parallel_depth_, s, "'{}' is shared by threads", n.var.symbol.name());
@@ -253,20 +253,6 @@ class Verifier {
         [&](const Barrier&) { check(gpu_thread_, s, "a barrier stands inside of GPU threads"); });
   }
 
-  /// What a vector loop does to a variable from outside is x = x op e, in any order.
-  void reduction(const Assign& n, const Stmt& s) {
-    if (known_.at(n.var.symbol).vector_depth == vector_depth_) return;
-    auto* update = n.value.as<Binary>();
-    bool legal = update && update->a == Expr(n.var);
-    if (legal) {
-      BinaryOp op = update->op;
-      legal = op == BinaryOp::Add || op == BinaryOp::Sub || op == BinaryOp::Mul || op == BinaryOp::Min ||
-              op == BinaryOp::Max || op == BinaryOp::And || op == BinaryOp::Or;
-      each<Var>(update->b, [&](const Var& v) { legal &= v.symbol != n.var.symbol; });
-    }
-    check(legal, s, "a vector loop updates '{}' as x = x op e", n.var.symbol.name());
-  }
-
   void loop(const For& n, const Stmt& s) {
     Type type = index(n.lo);
     check(index(n.hi) == type && index(n.step) == type && n.var.type == type, s,
@@ -277,17 +263,18 @@ class Verifier {
     check(!vector_ || n.kind == LoopKind::Serial || n.kind == LoopKind::Vector, s,
           "no GPU loop inside of a vector loop");
     check(n.kind != LoopKind::GPUThread || !gpu_thread_, s, "GPU threads do not nest");
+    if (n.kind == LoopKind::Vector)
+      if (auto carried = carried_variable(n.body))
+        check(false, s, "a vector loop updates '{}' as x = x op e and reads it nowhere else", carried->symbol.name());
     bool vector = vector_, thread = gpu_thread_;
     int loops = loops_;
     vector_ |= n.kind == LoopKind::Vector;
     gpu_thread_ |= n.kind == LoopKind::GPUThread;
     loops_ = n.kind == LoopKind::Serial ? loops_ + 1 : 0;
-    if (n.kind == LoopKind::Vector) vector_depth_++;
     in_scope([&] {
       declare(n.var, Mutability::Const, s);
       stmt(n.body);
     });
-    if (n.kind == LoopKind::Vector) vector_depth_--;
     loops_ = loops;
     vector_ = vector, gpu_thread_ = thread;
   }
@@ -295,7 +282,7 @@ class Verifier {
   std::map<Symbol, Known> known_;
   std::vector<Symbol> scope_;
   std::set<Symbol> results_;
-  int parallel_depth_ = 0, vector_depth_ = 0, loops_ = 0;
+  int parallel_depth_ = 0, loops_ = 0;
   bool vector_ = false, gpu_thread_ = false;
 };
 

@@ -77,6 +77,29 @@ TEST(Build, LiteralsAreEqualByBits) {
   EXPECT_EQ(std::hash<Expr>{}(literal(Scalar::of(nan))), std::hash<Expr>{}(literal(Scalar::of(nan))));
 }
 
+TEST(Build, LoopsThatCarryAVariableAreNoVectors) {
+  Body b;
+  LoopOptions vector{.kind = LoopKind::Vector};
+  Var a = var("a", array_of(ScalarType::Float64));
+  Var sum = b.variable("sum", 0.0), at = b.variable("at", int32(0));
+  b.loop(
+      "k", int32(0), int32(8), [&](Var k) { b.increase(sum, load(a, k)); }, vector);
+  b.loop(
+      "k", int32(0), int32(8), [&](Var) { b.store(a, at, 0), b.increase(at, 1); }, vector);
+  b.loop(
+      "k", int32(0), int32(8), [&](Var k) { b.assign(at, select(k < 3, at + 1, at)); }, vector);
+  EXPECT_EQ(print(b.build()), R"(var sum: double = 0.0
+var at: int32 = 0
+for k: int32 in 0 .. 8 vector
+  sum = sum + a[k]
+for k: int32 in 0 .. 8
+  a[at] = 0.0
+  at = at + 1
+for k: int32 in 0 .. 8
+  at = k < 3 ? at + 1 : at
+)");
+}
+
 TEST(Build, VectorsMeetScalarsByBroadcast) {
   Var a = var("a", array_of(ScalarType::Float64));
   EXPECT_EQ(print(load(a, i32, 8) * x), "a[i x 8] * broadcast(x, 8)");

@@ -184,9 +184,14 @@ TEST_F(VerifyTest, VectorLoopsThatAreNoReductions) {
       },
       vector);
   EXPECT_TRUE(verify(f.build()));
-  f.loop(
-      "i", 0, n, [&](Var i) { f.assign(sum, load(in, i)); }, vector);
-  refused("a vector loop updates 'sum' as x = x op e");
+  auto with = [&](const Stmt& body) {
+    f.add(For{var("i", Int64), int64(0), n, int64(1), body, LoopKind::Vector});
+    refused("a vector loop updates 'sum' as x = x op e");
+  };
+  with(Assign{sum, load(in, 0)});
+  f = FunctionBuilder("g");
+  n = f.scalar("n", 0), out = f.array("out", 1, ScalarType::Float64, Access::Write), sum = f.variable("sum", 0.0);
+  with(Block{{Assign{sum, sum + 1.0}, store(out, 0, sum)}});
 }
 
 TEST_F(VerifyTest, FunctionsAndComparisonsOfVectors) {
