@@ -231,7 +231,7 @@ void write(const std::string& path, const Storage& storage) {
       matrix.resize(entries.size());
       std::copy_n(entries.column(0).begin(), entries.size(), matrix.column(0).begin());
       std::fill_n(matrix.column(1).begin(), entries.size(), 0);
-      std::memcpy(matrix.value_bytes(), entries.value_bytes(), size_t(entries.size()) * size_of(entries.type()));
+      std::copy_n(entries.value_bytes(), size_t(entries.size()) * size_of(entries.type()), matrix.value_bytes());
       entries = std::move(matrix);
     }
     sink.write(
