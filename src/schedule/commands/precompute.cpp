@@ -66,7 +66,8 @@ bool is_linear_in(const Expr& expr, const TensorVar& temporary) {
   if (auto* neg = expr.as<Neg>()) return is_linear_in(neg->a, temporary);
   if (auto* binary = expr.as<Binary>()) {
     if (binary->op == BinaryOp::Mul) return is_linear_in(binary->a, temporary) || is_linear_in(binary->b, temporary);
-    if (binary->op == BinaryOp::Div) return is_linear_in(binary->a, temporary);
+    // A quotient of integers rounds.
+    if (binary->op == BinaryOp::Div) return !is_integral(type_of(expr)) && is_linear_in(binary->a, temporary);
   }
   return false;
 }
