@@ -111,7 +111,7 @@ Leaf::Leaf(const ConcreteStatement& statement, const Storages& storages)
                                                 return lower::IndexWidths{};
                                               return widths_of(stored->second->pattern());
                                             }})),
-      function_(passes::optimize(kernel_.function)) {}
+      function_(passes::optimize(kernel_.function, {.target = {codegen::vector_bytes()}})) {}
 
 Storage Leaf::compute(const Storages& storages, spd_context& context, const std::function<void(spd_call&)>& run) const {
   const TensorVar& result = kernel_.result;

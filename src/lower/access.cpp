@@ -105,7 +105,8 @@ void Lowerer::enter(int operand, const Expr& position, std::optional<Expr> prese
   AccessState& state = states_[size_t(operand)];
   const std::vector<LevelFormat>& levels = kernel_.operands[size_t(operand)].tensor.format().levels();
   bool repeats = state.level + 1 < levels.size() && levels[state.level + 1].properties().branchless;
-  AccessState next{state.level + 1, position, std::move(present), std::nullopt};
+  AccessState next{state.level + 1, position, std::move(present), std::nullopt, state.path};
+  next.path.push_back(position);
   if (repeats) {
     Expr start = next.present ? ir::select(*next.present, position, segment_end) : position;
     Var end = f_.variable(fmt::format("{}{}_end", tensor_name(operand + 1), state.level + 1), start);
@@ -131,7 +132,10 @@ void Lowerer::settle(int operand) {
       Expr position = state.position * dense_size(operand + 1, state.level) + known->second;
       // Below something that is not stored, positions mean nothing: 0 is safe to compute with.
       if (state.present) position = ir::select(*state.present, position, ir::int64(0));
-      state = {state.level + 1, f_.constant("p" + at, position), state.present, std::nullopt};
+      state.level++;
+      state.position = f_.constant("p" + at, position);
+      state.group.reset();
+      state.path.push_back(state.position);
       continue;
     }
     Segment range = segment(operand);

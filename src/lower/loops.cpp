@@ -410,7 +410,8 @@ std::vector<std::pair<IndexVar, Expr>> Lowerer::enter_position(
   int k = find_operand(levels.access), tensor = k + 1;
   const std::vector<LevelFormat>& formats = levels.access.tensor.format().levels();
   Expr position = levels.first > 0 ? segment(k).begin + p : p;
-  AccessState reached{levels.last + 1, position, states_[size_t(k)].present, std::nullopt};
+  AccessState reached{levels.last + 1, position, states_[size_t(k)].present, std::nullopt, states_[size_t(k)].path};
+  reached.path.resize(levels.last + 1, position);
   std::vector<std::pair<IndexVar, Expr>> found;
   for (size_t level = levels.last;; level--) {
     bool full = formats[level].properties().full;
@@ -418,6 +419,7 @@ std::vector<std::pair<IndexVar, Expr>> Lowerer::enter_position(
              : level == levels.first && level == levels.last ? p
              : level == levels.first && level == 0           ? position
                                                              : position % dense_size(tensor, level);
+    reached.path[level] = position;
     found.emplace_back(levels.var(level), f_.constant(name(levels.var(level)), c));
     if (level == levels.first) break;
     if (full) position = position / dense_size(tensor, level);

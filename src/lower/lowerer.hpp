@@ -24,6 +24,7 @@ struct AccessState {
   ir::Expr position = ir::int64(0);      // at the level before
   std::optional<ir::Expr> present = {};  // a bool; empty: certainly stored
   std::optional<ir::Expr> group = {};    // of a level that repeats coordinates: positions up to here belong together
+  std::vector<ir::Expr> path = {};       // positions at all levels before
 };
 
 /// Consecutive positions of a level.

@@ -181,7 +181,8 @@ void Lowerer::store(const Var& array, const Expr& at, const Expr& value, StoreMo
 }
 
 Expr Lowerer::result_position() {
-  if (kernel_.assembly == Assembly::Shared) return states_[size_t(kernel_.shared_tensor) - 1].position;
+  if (kernel_.assembly == Assembly::Shared)
+    return states_[size_t(kernel_.shared_tensor) - 1].path[kernel_.shared_level];
   Expr position = ir::int64(0);
   const Format& format = lhs_.tensor.format();
   for (size_t level = 0; level < lhs_.tensor.order(); level++)
