@@ -1,5 +1,7 @@
 #include "driver/leaf.hpp"
 
+#include "codegen/processor.hpp"
+
 #include <cstring>
 
 #include "base/require.hpp"

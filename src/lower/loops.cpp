@@ -406,7 +406,8 @@ Expr Lowerer::search_parent(int tensor, size_t level, const Expr& position) {
 // Goes to a position of the last of the levels: gives the coordinates of all of them. `parent` finds the position above
 // one of a compressed level.
 std::vector<std::pair<IndexVar, Expr>> Lowerer::enter_position(
-    const Levels& levels, const Expr& p, const std::function<Expr(size_t level, const Expr& position)>& parent) {
+    const IndexVar& position_var, const Levels& levels, const Expr& p,
+    const std::function<Expr(size_t level, const Expr& position)>& parent) {
   int k = find_operand(levels.access), tensor = k + 1;
   const std::vector<LevelFormat>& formats = levels.access.tensor.format().levels();
   Expr position = levels.first > 0 ? segment(k).begin + p : p;
@@ -426,6 +427,13 @@ std::vector<std::pair<IndexVar, Expr>> Lowerer::enter_position(
     else if (!formats[level].properties().branchless) position = parent(level, position);
   }
   states_[size_t(k)] = reached;
+  // The variable that the coordinates together stand for; seldom read.
+  const IndexVar& whole = provenance_.made_by(position_var)->replaced[0].var;
+  if (levels.first < levels.last) {
+    Expr fused = found.back().second;
+    for (size_t n = found.size() - 1; n-- > 0;) fused = fused * size(found[n].first) + found[n].second;
+    found.emplace_back(whole, fused);
+  }
   return found;
 }
 
@@ -452,7 +460,7 @@ void Lowerer::position_loop(const Forall& loop, const IndexVar& var, const Segme
       },
       [&](const Var& p) {
         std::vector<std::pair<IndexVar, Expr>> found =
-            enter_position(levels, p, [&](size_t level, const Expr& position) -> Expr {
+            enter_position(var, levels, p, [&](size_t level, const Expr& position) -> Expr {
               const Var& parent = parents.at(level);
               Expr end = ir::cast(ScalarType::Int64, ir::load(pos_array(tensor, level), Expr(parent) + 1));
               f_.loop_while(end <= position, [&] { f_.increase(parent, 1); });
@@ -596,13 +604,16 @@ void Lowerer::derive(const std::function<void()>& fill) {
   for (auto relation = relations.rbegin(); relation != relations.rend(); ++relation) {
     auto known = [&](const IndexVar& v) { return values_.contains(v); };
     std::vector<IndexVar> needs = relation->needs();
-    if (known(relation->replaced[0].var) || !std::all_of(needs.begin(), needs.end(), known)) continue;
+    auto done = [&](const Replaced& r) { return known(r.var); };
+    if (std::all_of(relation->replaced.begin(), relation->replaced.end(), done)) continue;
+    if (!std::all_of(needs.begin(), needs.end(), known)) continue;
     if (auto* stored = relation->replaced[0].value.as<StoredCoordinate>()) {
       // The variables of the levels are what is asked for; the fused one is never read.
       if (known(stored->levels.var(stored->levels.last))) continue;
       int tensor = find_operand(stored->levels.access) + 1;
       Expr p = f_.constant("p" + tensor_name(tensor), index(stored->position));
-      for (const auto& [var, value] : enter_position(stored->levels, p, [&](size_t level, const Expr&position) -> Expr {
+      for (const auto& [var, value] :
+           enter_position(relation->made[0].var, stored->levels, p, [&](size_t level, const Expr&position) -> Expr {
              return f_.constant(fmt::format("p{}{}", tensor_name(tensor), level),
                                 search_parent(tensor, level, position));
            }))
@@ -611,6 +622,7 @@ void Lowerer::derive(const std::function<void()>& fill) {
     }
     std::optional<Expr> inside;
     for (const Replaced& r : relation->replaced) {
+      if (known(r.var)) continue;
       Expr value = f_.constant(name(r.var), index(r.value));
       values_.insert_or_assign(r.var, value);
       if (r.guard != Guard::Checked) continue;

@@ -68,7 +68,7 @@ class Lowerer {
   ir::Expr stored_positions(int tensor, size_t level);
   ir::Expr search_parent(int tensor, size_t level, const ir::Expr& position);
   std::vector<std::pair<IndexVar, ir::Expr>> enter_position(
-      const notation::Levels& levels, const ir::Expr& p,
+      const IndexVar& position_var, const notation::Levels& levels, const ir::Expr& p,
       const std::function<ir::Expr(size_t level, const ir::Expr& position)>& parent);
   /// for (name = range…), divided among threads where the loop is parallel and nothing speaks against it. `before` runs
   /// once per thread with the first index. `weight` is an array that tells how the work before each index adds up.

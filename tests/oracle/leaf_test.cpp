@@ -51,7 +51,8 @@ TEST(Leaf, AgreesWithTheDenseEvaluatorOnRandomProgramsThroughTheInterpreter) {
       SCOPED_TRACE(ir::print(leaf.kernel().function));
       if (Result<> legal = ir::verify(leaf.kernel().function); !legal) FAIL() << legal.refusal().str();
       codegen::HostContext context(int64_t(1 + seed % 3));
-      Storage result = leaf.compute(storages, context, [&](spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); });
+      Storage result = leaf.compute(storages, context,
+                                    [&](spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); });
       if (Result<> sound = verify(result); !sound) FAIL() << sound.refusal().str();
       ASSERT_TRUE(test::to_array(result) == wanted.at(c.assignment.lhs.tensor));
     } catch (const std::exception& error) { FAIL() << error.what(); }
