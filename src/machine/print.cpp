@@ -13,12 +13,6 @@ std::string print(const Extent& extent) {
   return name.empty() ? "?" : name;
 }
 
-std::string print(const Pieces& pieces) {
-  if (pieces.grid_dim()) return pieces.grid_dim()->str();
-  const Param* param = pieces.extent().param();
-  return param && !param->symbol().name().empty() ? param->symbol().name() : print(pieces.extent());
-}
-
 std::string print(const Machine& machine) {
   return join(machine.levels(), "/", [](const Grid& grid) {
     std::string dims = join(grid.extents(), "x", [](const Extent& e) { return print(e); });

@@ -11,8 +11,6 @@ namespace spdistal {
 std::string print(const Machine& machine);
 /// "4"; a parameter without a value is its name, or "?" where it has none.
 std::string print(const Extent& extent);
-/// "4", "M.x", or the name of a parameter, whether it has a value or not.
-std::string print(const Pieces& pieces);
 
 /// The parts of one distribution with its names chosen consistently.
 class DistributionPrinter {

@@ -147,9 +147,8 @@ std::string read(const std::filesystem::path& path) {
 
 // The text cases below a folder whose schedule uses a command; with `refused`, those whose error is the command's own.
 size_t cases_of(const std::string& command, const char* folder, bool refused) {
-  std::filesystem::path root = std::filesystem::path(__FILE__).parent_path() / "../..";
   size_t count = 0;
-  for (const auto& file : testing::find_text_cases(root / folder))
+  for (const auto& file : testing::find_text_cases(std::filesystem::path(SPDISTAL_TEXT_CASES) / folder))
     for (const testing::TextCase& c : testing::parse_text_cases(read(file))) {
       bool used = std::any_of(c.arguments.begin(), c.arguments.end(),
                               [&](const std::string& word) { return word.find(command + "(") != word.npos; });
