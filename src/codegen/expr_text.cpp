@@ -57,9 +57,9 @@ std::string ExprText::type(const Type& type) {
 std::string ExprText::exact(const Expr& e, int outer) { return wrapped(parts(e), outer); }
 
 std::string ExprText::converted(const Expr& e) {
-  if (const Scalar* value = constant(e); value && !is_complex(value->type())) {
+  if (const ir::Scalar* value = constant(e); value && !is_complex(value->type())) {
     // double x = 0 is as good as 0.0.
-    if (value->is(0) && *value == Scalar::number(value->type(), 0) && value->type() != ScalarType::Bool) return "0";
+    if (value->is(0) && *value == ir::Scalar::number(value->type(), 0) && value->type() != ScalarType::Bool) return "0";
     return loose(e).text;
   }
   return loose(e).text;
@@ -72,7 +72,7 @@ std::string ExprText::address(const Var& array, const Expr& at) {
   return fmt::format("&{}[{}]", names_.of(array), index(at));
 }
 
-ExprText::Text ExprText::literal(const Scalar& value) {
+ExprText::Text ExprText::literal(const ir::Scalar& value) {
   return std::visit(
       [&](auto v) -> Text {
         using T = decltype(v);
@@ -97,7 +97,7 @@ ExprText::Text ExprText::literal(const Scalar& value) {
 }
 
 ExprText::Text ExprText::loose(const Expr& e) {
-  if (const Scalar* value = constant(e)) return literal(*value);
+  if (const ir::Scalar* value = constant(e)) return literal(*value);
   if (auto* n = e.as<Cast>())
     if (ScalarType from = type_of(n->value).scalar; widens(from, n->type)) return loose(n->value);
   return parts(e);

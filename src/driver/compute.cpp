@@ -87,9 +87,27 @@ void check_sizes(const StatementState& statement) {
   }
 }
 
+// What a schedule asks for that this build does in a plainer way: right, but slower than hoped for.
+void note_what_is_not_followed(const ConcreteStatement& statement) {
+  bool gpu = false, leaf = false, distributed = false;
+  each<Forall>(statement.body, [&](const Forall& loop) {
+    gpu |= loop.tags.parallel && loop.tags.parallel->unit >= Unit::GPUBlock;
+    leaf |= !loop.tags.leaf.empty();
+    distributed |= loop.tags.place == Place::Distributed;
+  });
+  std::vector<std::string>& notes = Session::instance().notes;
+  auto note = [&](bool applies, const char* text) {
+    if (applies && std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(text);
+  };
+  note(gpu, "loops over GPU units run on the CPU, one iteration after the other");
+  note(leaf, "substitute is not followed: the loops run as generated code");
+  note(distributed, "distributed loops run in this process, one piece after the other");
+}
+
 void compile_for(StatementState& statement, const Storages& storages) {
   std::string widths = widths_of(statement, storages);
   if (statement.compiled && statement.compiled->widths == widths) return;
+  note_what_is_not_followed(statement.scheduled);
   Leaf leaf(with_default_schedule(statement), storages);
   codegen::Kernel kernel = Session::instance().jit.load(leaf.function());
   statement.compiled.emplace(StatementState::Compiled{std::move(leaf), std::move(kernel), std::move(widths)});

@@ -32,7 +32,7 @@ int64_t Scalar::integer() const {
         if constexpr (std::is_arithmetic_v<decltype(v)>) return int64_t(v);
         else return 0;
       },
-      value_);
+      value());
 }
 
 bool Scalar::is(double number) const {
@@ -41,29 +41,7 @@ bool Scalar::is(double number) const {
         if constexpr (std::is_same_v<decltype(v), bool>) return double(v) == number;
         else return v == decltype(v)(number);
       },
-      value_);
-}
-
-namespace {
-
-template <class T>
-std::string_view bytes_of(const T& value) {
-  return {reinterpret_cast<const char*>(&value), sizeof value};
-}
-
-}  // namespace
-
-bool Scalar::operator==(const Scalar& other) const {
-  if (type() != other.type()) return false;
-  return std::visit(
-      [&](const auto& v) { return bytes_of(v) == bytes_of(std::get<std::decay_t<decltype(v)>>(other.value_)); },
-      value_);
-}
-
-size_t Scalar::hash() const {
-  return std::visit(
-      [&](const auto& v) { return combine_hashes(value_.index(), std::hash<std::string_view>{}(bytes_of(v))); },
-      value_);
+      value());
 }
 
 }  // namespace spdistal::ir

@@ -1,12 +1,9 @@
 // Types of kernel IR: a scalar, a short vector of scalars, or a pointer to scalars (an array).
 #pragma once
-#include <complex>
-#include <cstring>
 #include <string>
-#include <variant>
 
 #include "base/node.hpp"
-#include "spdistal/scalar_type.hpp"
+#include "spdistal/scalar.hpp"
 
 namespace spdistal::ir {
 
@@ -37,41 +34,31 @@ inline constexpr Type Complex64{ScalarType::Complex64}, Complex128{ScalarType::C
 /// "int32", "double[]", "const double[]", "double x 8".
 std::string name_of(const Type& type);
 
-/// A value of one of the scalar types, in the order of ScalarType. Equal by bits: NaN is itself, -0 is not 0.
-class Scalar {
+/// A scalar literal of kernel IR: a typed number with the questions that folding asks.
+class Scalar : public spdistal::Scalar {
  public:
-  using Value = std::variant<bool, int32_t, int64_t, float, double, std::complex<float>, std::complex<double>>;
+  using spdistal::Scalar::Scalar;
+  Scalar(const spdistal::Scalar& value) : spdistal::Scalar(value) {}
 
   template <class T>
   static Scalar of(T value) {
-    Scalar s;
-    s.value_ = value;
-    return s;
+    return Scalar(value);
   }
   /// The number `value` as a scalar of this type.
   static Scalar number(ScalarType type, double value);
   static Scalar integer(ScalarType type, int64_t value);
 
-  ScalarType type() const { return ScalarType(value_.index()); }
-  const Value& value() const { return value_; }
+  const ScalarVariant& value() const { return *this; }
   template <class T>
   T as() const {
-    return std::get<T>(value_);
+    return std::get<T>(value());
   }
   /// The whole number, of Bool, Int32 and Int64.
   int64_t integer() const;
   bool is(double number) const;  // equals this number (0 counts for -0 too)
-
-  bool operator==(const Scalar& other) const;
-  size_t hash() const;
-
- private:
-  Value value_{int64_t{0}};
 };
 
 }  // namespace spdistal::ir
 
 template <>
-struct std::hash<spdistal::ir::Scalar> {
-  size_t operator()(const spdistal::ir::Scalar& s) const { return s.hash(); }
-};
+struct std::hash<spdistal::ir::Scalar> : std::hash<spdistal::Scalar> {};

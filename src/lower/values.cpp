@@ -13,10 +13,6 @@ using ir::Var;
 
 namespace {
 
-ir::Scalar scalar(const spdistal::Scalar& value) {
-  return std::visit([](auto v) { return ir::Scalar::of(v); }, static_cast<const ScalarVariant&>(value));
-}
-
 ir::BinaryOp op_of(notation::BinaryOp op) {
   static constexpr ir::BinaryOp ops[] = {ir::BinaryOp::Add, ir::BinaryOp::Sub, ir::BinaryOp::Mul, ir::BinaryOp::Div};
   return ops[size_t(op)];
@@ -58,7 +54,7 @@ Expr Lowerer::value(const notation::Expr& expr) {
         if (n.indices.empty()) return temporary->second.values;
         return ir::load(temporary->second.values, temporary_position(temporary->second, n.indices));
       },
-      [&](const Literal& n) -> Expr { return ir::literal(scalar(n.value)); },
+      [&](const Literal& n) -> Expr { return ir::literal(n.value); },
       [&](const Neg& n) -> Expr { return -ir::cast(type_of(expr), value(n.a)); },
       [&](const Binary& n) -> Expr {
         ScalarType type = type_of(expr);

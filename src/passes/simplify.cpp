@@ -76,7 +76,7 @@ Function simplify(const Function& f, const Target& target) {
       [](const Cast& n) { return fold(n); }, [](const Select& n) { return fold(n); },
       [](const Block& n) { return simplify_block(n); },
       [](const If& n) -> Stmt {
-        if (const Scalar* cond = constant(n.cond)) {
+        if (const ir::Scalar* cond = constant(n.cond)) {
           Stmt taken = cond->as<bool>() ? n.then : n.otherwise.value_or(Block{});
           return declares(taken) ? Stmt(Block{{taken}}) : taken;
         }
@@ -96,7 +96,7 @@ Function simplify(const Function& f, const Target& target) {
         return n;
       },
       [](const While& n) -> Stmt {
-        const Scalar* cond = constant(n.cond);
+        const ir::Scalar* cond = constant(n.cond);
         return cond && !cond->as<bool>() ? Stmt(Block{}) : Stmt(n);
       });
   return {f.name, f.params, body};

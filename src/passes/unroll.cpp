@@ -31,7 +31,7 @@ Function unroll(const Function& f, const Target&) {
     std::vector<Stmt> copies;
     int64_t lo = *constant_integer(n.lo), step = *constant_integer(n.step);
     for (int64_t t = 0; t < *trips; t++) {
-      Stmt copy = substitute(n.body, {{n.var.symbol, literal(Scalar::integer(n.var.type.scalar, lo + t * step))}});
+      Stmt copy = substitute(n.body, {{n.var.symbol, literal(ir::Scalar::integer(n.var.type.scalar, lo + t * step))}});
       copy = rewrite(
           copy, [](const Binary& b) { return fold(b); }, [](const Cast& c) { return fold(c); });
       copies.push_back(declares ? Stmt(Block{{with_fresh_variables(copy)}}) : copy);

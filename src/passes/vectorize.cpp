@@ -141,7 +141,7 @@ class Strips {
   }
 
   Expr index(const Expr& e) const {
-    Expr first = literal(Scalar::integer(loop_.var.type.scalar, strip_ * lanes));
+    Expr first = literal(ir::Scalar::integer(loop_.var.type.scalar, strip_ * lanes));
     return rewrite(
         substitute(e, {{loop_.var.symbol, first}}), [](const Binary& n) { return binary(n.op, n.a, n.b); },
         [](const Cast& n) { return cast(n.type, n.value); });

@@ -127,12 +127,12 @@ TEST(Cuda, EveryStatementAndHelperCompiles) {
                     f.store(arrays[5], t, call(Math::Conj, {load(arrays[5], t)}));
                     f.store(arrays[6], t,
                             cast(ScalarType::Complex128, load(arrays[5], t)) +
-                                literal(Scalar::of(std::complex<double>(1, 2))));
+                                literal(ir::Scalar::of(std::complex<double>(1, 2))));
                     f.store(arrays[6], t, load(shared, 63 - t));
                     f.store(arrays[2], t, lower_bound(local, 0, int64(8), 3));
                     f.store(arrays[0], t, cast(ScalarType::Bool, load(arrays[4], t)));
                     f.prefetch(arrays[4], t + 1);
-                    f.store(arrays[4], t, literal(Scalar::of(std::numeric_limits<double>::infinity())));
+                    f.store(arrays[4], t, literal(ir::Scalar::of(std::numeric_limits<double>::infinity())));
                   },
                   {.kind = LoopKind::GPUThread});
          },

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include <cmath>
 #include <limits>
 
@@ -245,10 +247,10 @@ TEST(CompiledKernels, HaveExactLiterals) {
   auto fill = [&](auto values, int n) {
     using T = typename decltype(values)::value_type;
     Var to = f.array("out", n, scalar_type_of<T>(), Access::Write);
-    for (size_t i = 0; i < values.size(); i++) f.store(to, int64_t(i), literal(Scalar::of(values[i])));
+    for (size_t i = 0; i < values.size(); i++) f.store(to, int64_t(i), literal(ir::Scalar::of(values[i])));
     // In an expression too, where C++ reads the types of literals by itself.
     for (size_t i = 0; i < values.size(); i++)
-      f.store(to, int64_t(i), select(load(to, 0) < load(to, 0), load(to, 0), literal(Scalar::of(values[i]))));
+      f.store(to, int64_t(i), select(load(to, 0) < load(to, 0), load(to, 0), literal(ir::Scalar::of(values[i]))));
   };
   fill(doubles, 0), fill(floats, 1), fill(longs, 2), fill(ints, 3);
   std::vector<double> d(doubles.size());

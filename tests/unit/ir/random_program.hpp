@@ -56,12 +56,13 @@ class RandomProgram {
     if (chance(50))
       if (auto v = variable(type)) return *v;
     if (chance(50) && !frozen_.contains(type)) return load(array_of_type(type), index(0));
-    if (type == ScalarType::Bool) return literal(Scalar::of(chance(50)));
+    if (type == ScalarType::Bool) return literal(ir::Scalar::of(chance(50)));
     if (is_complex(type) && chance(50)) {
-      if (type == ScalarType::Complex64) return literal(Scalar::of(std::complex<float>(1, float(pick(-2, 2)))));
-      return literal(Scalar::of(std::complex<double>(pick(-2, 2), 0.5)));
+      if (type == ScalarType::Complex64) return literal(ir::Scalar::of(std::complex<float>(1, float(pick(-2, 2)))));
+      return literal(ir::Scalar::of(std::complex<double>(pick(-2, 2), 0.5)));
     }
-    return literal(is_integral(type) ? Scalar::integer(type, pick(-9, 9)) : Scalar::number(type, pick(-9, 9) / 2.0));
+    return literal(is_integral(type) ? ir::Scalar::integer(type, pick(-9, 9))
+                                     : ir::Scalar::number(type, pick(-9, 9) / 2.0));
   }
 
   Var array_of_type(ScalarType type) {
@@ -73,7 +74,7 @@ class RandomProgram {
   /// Somewhere in [0, 16).
   Expr index(int depth) {
     if (!loops_.empty() && chance(60)) return loops_[size_t(pick(0, int(loops_.size()) - 1))];
-    if (depth <= 0 || chance(30)) return literal(Scalar::integer(integer_type(), pick(0, array_size - 1)));
+    if (depth <= 0 || chance(30)) return literal(ir::Scalar::integer(integer_type(), pick(0, array_size - 1)));
     return min(max(expr(integer_type(), depth - 1), 0), array_size - 1);
   }
 
@@ -109,7 +110,7 @@ class RandomProgram {
   }
 
   Expr search(ScalarType type) {
-    Expr lo = literal(Scalar::integer(type, 0)), hi = literal(Scalar::integer(type, array_size));
+    Expr lo = literal(ir::Scalar::integer(type, 0)), hi = literal(ir::Scalar::integer(type, array_size));
     Expr value = expr(integer_type(), 1);
     return chance(50) ? lower_bound(sorted_, lo, hi, value) : upper_bound(sorted_, lo, hi, value);
   }
@@ -196,10 +197,10 @@ class RandomProgram {
     Type type{integer_type()};
     int lo = pick(0, 5), hi = pick(0, array_size);
     LoopOptions options{.unroll = chance(30) ? 0 : 1, .step = int64(chance(70) ? 1 : pick(1, 3))};
-    Expr last = chance(50) ? literal(Scalar::integer(type.scalar, hi))
+    Expr last = chance(50) ? literal(ir::Scalar::integer(type.scalar, hi))
                            : cast(type.scalar, min(max(expr(ScalarType::Int32, 1), 0), hi));
     f_.loop(
-        name("i"), literal(Scalar::integer(type.scalar, lo)), last,
+        name("i"), literal(ir::Scalar::integer(type.scalar, lo)), last,
         [&](Var i) {
           scoped([&] {
             loops_.push_back(i);
@@ -317,8 +318,8 @@ class RandomData {
       for (auto* list : {&in_, &out_}) {
         auto& bytes = list->emplace_back(size_of(type) * array_size);
         for (size_t i = 0; i < array_size; i++) {
-          Scalar s = is_integral(type) ? Scalar::integer(type, int64_t(random() % 19) - 9)
-                                       : Scalar::number(type, (double(random() % 33) - 16) / 2);
+          ir::Scalar s = is_integral(type) ? ir::Scalar::integer(type, int64_t(random() % 19) - 9)
+                                           : ir::Scalar::number(type, (double(random() % 33) - 16) / 2);
           std::visit([&](auto v) { std::memcpy(bytes.data() + i * sizeof v, &v, sizeof v); }, s.value());
         }
       }

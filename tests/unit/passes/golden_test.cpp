@@ -35,7 +35,7 @@ TEST_F(GoldenTest, SimplifyDecidesWhatCanBeDecided) {
         Binary{BinaryOp::Lt, int32(2), int32(3)}, store(a, Expr(Binary{BinaryOp::Add, i, int32(0)}), load(b, i)), {}});
   });
   f.loop("i", int32(4), int32(4), [&](Var i) { f.store(a, i, 0); });
-  f.add(While{literal(Scalar::of(false)), store(a, 0, 0)});
+  f.add(While{literal(ir::Scalar::of(false)), store(a, 0, 0)});
   f.add(Block{{store(a, 1, 1), Block{{store(a, 2, 2)}}}});
   f.add(Block{{Declare{var("x", Int32), n, Mutability::Const}, store(a, 3, 3)}});
   expect(simplify, R"(
