@@ -8,6 +8,7 @@
 #include "driver/session.hpp"
 #include "driver/state.hpp"
 #include "notation/check.hpp"
+#include "notation/concretize.hpp"
 #include "schedule/apply.hpp"
 #include "tensor/pack.hpp"
 
@@ -31,13 +32,32 @@ Registry& registry() {
 }
 
 // All widths of the operands' index arrays: a kernel is for one combination.
-std::string widths_of(const StatementState& statement, const Storages& storages) {
+std::string widths_of(const Storages& storages) {
   std::string out;
-  for (const TensorVar& tensor : tensors(statement.assignment))
-    if (auto stored = storages.find(tensor); stored != storages.end())
-      for (const LevelArrays& level : stored->second->pattern().levels())
-        out += fmt::format("{}{}", int(level.pos.width()), int(level.crd.width()));
+  for (const auto& [tensor, stored] : storages)
+    for (const LevelArrays& level : stored->pattern().levels())
+      out += fmt::format("{}{}", int(level.pos.width()), int(level.crd.width()));
   return out;
+}
+
+// Adds converted operands, made anew where the original has changed.
+void add_copies(StatementState& statement, TensorState& result, Storages& storages) {
+  bool first = !statement.chosen;
+  if (first) statement.chosen = choose(statement);
+  auto version_of = [&](const TensorVar& tensor) {
+    if (tensor == result.var) return result.version;
+    return find_tensor(tensor)->version;
+  };
+  for (const Conversion& c : first ? statement.chosen->conversions : std::vector<Conversion>{})
+    statement.copies.push_back({c, version_of(c.from), convert(*storages.at(c.from), c.to.format())});
+  for (StatementState::Copy& copy : statement.copies) {
+    const TensorVar& from = copy.conversion.from;
+    if (copy.version != version_of(from)) {
+      copy.storage = convert(*storages.at(from), copy.conversion.to.format());
+      copy.version = version_of(from);
+    }
+    storages.emplace(copy.conversion.to, &copy.storage);
+  }
 }
 
 // What the operands are now; operands with statements of their own are computed first.
@@ -60,6 +80,7 @@ Storages operands_of(TensorState& result, StatementState& statement) {
                       "give it data first: insert and pack, read, or fill");
     out.emplace(result.var, &*result.storage);
   }
+  add_copies(statement, result, out);
   return out;
 }
 
@@ -105,10 +126,10 @@ void note_what_is_not_followed(const ConcreteStatement& statement) {
 }
 
 void compile_for(StatementState& statement, const Storages& storages) {
-  std::string widths = widths_of(statement, storages);
+  std::string widths = widths_of(storages);
   if (statement.compiled && statement.compiled->widths == widths) return;
   note_what_is_not_followed(statement.scheduled);
-  Leaf leaf(with_default_schedule(statement), storages);
+  Leaf leaf(statement.chosen->statement, storages);
   codegen::Kernel kernel = Session::instance().jit.load(leaf.function());
   statement.compiled.emplace(StatementState::Compiled{std::move(leaf), std::move(kernel), std::move(widths)});
 }
@@ -133,12 +154,18 @@ std::shared_ptr<TensorState> find_tensor(const TensorVar& var) {
   return found == registry().tensors.end() ? nullptr : found->second.lock();
 }
 
-ConcreteStatement with_default_schedule(const StatementState& statement) {
-  const Forall* outer = statement.scheduled.body.as<Forall>();
-  if (!statement.commands.empty() || !outer) return statement.scheduled;
-  Result<ConcreteStatement> parallel =
-      schedule::apply(Parallelize{outer->var, CPUThread, NoRaces}, statement.scheduled);
-  return parallel ? *parallel : statement.scheduled;
+ConcreteStatement over_threads(const ConcreteStatement& statement) {
+  const Forall* outer = statement.body.as<Forall>();
+  if (!outer) return statement;
+  Result<ConcreteStatement> parallel = schedule::apply(Parallelize{outer->var, CPUThread, NoRaces}, statement);
+  return parallel ? *parallel : statement;
+}
+
+Chosen choose(const StatementState& statement) {
+  if (!statement.commands.empty()) return {statement.scheduled, {}};
+  Converted converted = insert_conversions(statement.assignment);
+  if (converted.conversions.empty()) return {over_threads(statement.scheduled), {}};
+  return {over_threads(concretize(converted.assignment).value()), converted.conversions};
 }
 
 void set_storage(TensorState& tensor, Storage storage) {
@@ -151,6 +178,7 @@ void set_storage(TensorState& tensor, Storage storage) {
     if (const Param* param = extents[d].param(); param && !param->value()) Param(*param).bind(size);
   }
   tensor.storage = std::move(storage);
+  tensor.version++;
   tensor.inserted.reset();
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/conversion.hpp"
 #include "driver/leaf.hpp"
 #include "notation/concrete.hpp"
 #include "notation/print.hpp"
@@ -16,6 +17,13 @@
 namespace spdistal {
 
 struct TensorState;
+
+/// What runs: the scheduled loops, or, where nothing was said, loops over operands converted where that suits them, the
+/// outermost over threads where that is safe.
+struct Chosen {
+  notation::ConcreteStatement statement;
+  std::vector<Conversion> conversions;
+};
 
 struct StatementState {
   notation::Assignment assignment;
@@ -30,6 +38,15 @@ struct StatementState {
     std::string widths;  // of the operands' index arrays that it is for
   };
   std::optional<Compiled> compiled = {};
+
+  std::optional<Chosen> chosen = {};  // decided when it is first compiled
+  /// Copies of operands in another order, made anew when their originals change.
+  struct Copy {
+    Conversion conversion;
+    uint64_t version;  // of the original's contents
+    Storage storage;
+  };
+  std::vector<Copy> copies = {};
   bool computed = false;
 };
 
@@ -39,6 +56,7 @@ struct TensorState : std::enable_shared_from_this<TensorState> {
   notation::TensorVar var;
   std::shared_ptr<StatementState> current = nullptr;  // the statement that was assigned last
   std::optional<Storage> storage = {};
+  uint64_t version = 0;                      // counts every change of the contents
   std::optional<Coordinates> inserted = {};  // entries that wait for pack
 };
 
@@ -50,8 +68,10 @@ std::shared_ptr<TensorState> find_tensor(const notation::TensorVar& var);
 StatementState make_statement(const notation::Assignment& assignment);
 /// The statement, its loops, and its loops after the schedule.
 std::string print_statement(const StatementState& statement, notation::Printer& names);
-/// The scheduled loops, or, where nothing was said, the loops with the outermost over threads where that is safe.
-notation::ConcreteStatement with_default_schedule(const StatementState& statement);
+/// Decides what runs.
+Chosen choose(const StatementState& statement);
+/// The loops with the outermost over threads where that is safe.
+notation::ConcreteStatement over_threads(const notation::ConcreteStatement& statement);
 
 /// Gives a tensor data: sizes that were open are bound to those of the data, others must agree. Throws UserError.
 void set_storage(TensorState& tensor, Storage storage);

@@ -1,6 +1,8 @@
 // Accesses and their levels: where the coordinates below a position are, and what position a coordinate has.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/require.hpp"
 #include "lower/lowerer.hpp"
 
@@ -10,13 +12,19 @@ using namespace notation;
 using ir::Expr;
 using ir::Var;
 
+// A name of the statement as kernels spell it: B' is B_.
+std::string Lowerer::kernel_name(std::string name) {
+  std::replace(name.begin(), name.end(), '\'', '_');
+  return name;
+}
+
 const TensorVar& Lowerer::tensor_var(int tensor) const {
   return tensor == 0 ? lhs_.tensor : kernel_.operands[size_t(tensor) - 1].tensor;
 }
 
 // Two accesses to one tensor have arrays of their own: B and B2.
 std::string Lowerer::tensor_name(int tensor) {
-  std::string base = print_.name(tensor_var(tensor));
+  std::string base = kernel_name(print_.name(tensor_var(tensor)));
   int before = 0;
   for (int t = 0; t < tensor; t++) before += tensor_var(t) == tensor_var(tensor);
   return before == 0 ? base : fmt::format("{}{}", base, before + 1);

@@ -193,7 +193,7 @@ void Lowerer::assemble_phase(Phase phase, const Var& counts, const Expr& shares,
     each<Where>(statement_.body, [&](const Where& where) {
       each<Assign>(where.producer, [&](const Assign& a) {
         if (a.lhs.tensor.format().is_dense() || temporaries_.contains(a.lhs.tensor)) return;
-        std::string name = print_.name(a.lhs.tensor);
+        std::string name = kernel_name(print_.name(a.lhs.tensor));
         Expr count = size(a.lhs.indices[0]);
         Var values = f_.allocate(name, a.lhs.tensor.type(), count, ir::Fill::Uninitialised);
         Temporary temporary{values, {count}, {}, {}, {}};

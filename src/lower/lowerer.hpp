@@ -111,7 +111,8 @@ class Lowerer {
   ir::Expr extent(const Pieces& pieces, const std::string& name);
   ir::Expr temporary_position(const Temporary& temporary, const std::vector<IndexVar>& indices);
   int find_operand(const notation::Access& access) const;
-  std::string name(const IndexVar& var) { return print_.name(var); }
+  static std::string kernel_name(std::string name);
+  std::string name(const IndexVar& var) { return kernel_name(print_.name(var)); }
 
   // ---- result.cpp ----
   void visit_where(const notation::Where& where);

@@ -44,7 +44,7 @@ void Lowerer::visit_where(const Where& where) {
   each<Assign>(where.producer, [&](const Assign& a) {
     if (!made) made = a.lhs;
   });
-  std::string name = print_.name(made->tensor);
+  std::string name = kernel_name(print_.name(made->tensor));
   bool sparse = !made->tensor.format().is_dense();
   std::map<TensorVar, Temporary> saved = temporaries_;
   if (sparse) {

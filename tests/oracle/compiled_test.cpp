@@ -31,7 +31,7 @@ TEST(Compiled, AgreesWithTheDenseEvaluatorOnRandomPrograms) {
     ConcreteStatement concrete = concretize(c.assignment).value();
     // A third each: plain loops, the default schedule, a random one.
     if (seed % 3 == 0) concrete = test::draw_schedule(random, concrete, 12).statement;
-    if (seed % 3 == 1) concrete = with_default_schedule({c.assignment, concrete, concrete});
+    if (seed % 3 == 1) concrete = over_threads(concrete);
     Printer names;
     std::string loops = names(concrete), formats;
     for (const auto& [tensor, array] : c.arrays) formats += names.name(tensor) + ":" + tensor.format().str() + " ";

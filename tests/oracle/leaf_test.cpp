@@ -6,6 +6,7 @@
 
 #include "codegen/memory.hpp"
 #include "driver/leaf.hpp"
+#include "driver/state.hpp"
 #include "ir/interpret.hpp"
 #include "ir/print.hpp"
 #include "ir/verify.hpp"
@@ -16,7 +17,7 @@
 #include "support/random_program.hpp"
 #include "support/random_schedule.hpp"
 #include "support/random_tensor.hpp"
-#include "tensor/storage.hpp"
+#include "tensor/pack.hpp"
 
 namespace spdistal {
 namespace {
@@ -32,8 +33,13 @@ TEST(Leaf, AgreesWithTheDenseEvaluatorOnRandomProgramsThroughTheInterpreter) {
     std::mt19937_64 random{uint64_t(seed)};
     test::RandomProgram c = test::draw_program(random);
     ConcreteStatement concrete = concretize(c.assignment).value();
-    bool scheduled = seed % 3 == 0;
-    test::RandomSchedule schedule = test::draw_schedule(random, concrete, scheduled ? 12 : 0);
+    // A third each: plain loops, what runs by default, a random schedule.
+    Converted converted{c.assignment, {}};
+    if (seed % 3 == 1) {
+      converted = insert_conversions(c.assignment);
+      concrete = over_threads(concretize(converted.assignment).value());
+    }
+    test::RandomSchedule schedule = test::draw_schedule(random, concrete, seed % 3 == 0 ? 12 : 0);
     Printer names;
     std::string loops = names(schedule.statement), formats;
     for (const auto& [tensor, array] : c.arrays) formats += names.name(tensor) + ":" + tensor.format().str() + " ";
@@ -42,6 +48,8 @@ TEST(Leaf, AgreesWithTheDenseEvaluatorOnRandomProgramsThroughTheInterpreter) {
     std::map<TensorVar, Storage> stored;
     Storages storages;
     for (const auto& [tensor, array] : c.arrays) stored.emplace(tensor, test::to_storage(array, tensor.format()));
+    for (const Conversion& copy : converted.conversions)
+      stored.emplace(copy.to, convert(stored.at(copy.from), copy.to.format()));
     for (const auto& [tensor, storage] : stored) storages.emplace(tensor, &storage);
     reference::Arrays wanted = c.arrays;
     reference::evaluate(c.assignment, wanted);
