@@ -1,4 +1,5 @@
-// The paper's first figure: a distributed sparse matrix-vector product, described by four independent texts.
+// The paper's first figure: a distributed sparse matrix-vector product, described by four independent texts, then data and
+// the result. All pieces run in this one process.
 #include <iostream>
 #include <spdistal/spdistal.hpp>
 
@@ -27,4 +28,18 @@ int main() {
   a.schedule().divide(i, io, ii, M.x).distribute(io).communicate({a, B, c}, io).parallelize(ii, CPUThread);
 
   std::cout << a.statement();
+
+  // Data: a matrix with neighbours on both sides of the diagonal, and 0, 1, 2, … as the vector.
+  pieces = 2, n = 6, m = 6;
+  for (int row = 0; row < 6; row++) {
+    if (row > 0) B.insert({row, row - 1}, -1);
+    B.insert({row, row}, 3);
+    if (row < 5) B.insert({row, row + 1}, -1);
+  }
+  B.pack();
+  c.fill([](std::span<const int64_t> at) { return double(at[0]); });
+
+  // Asking for values computes them.
+  std::cout << "\nvalues\n";
+  for (const auto& [at, value] : a.local()) std::cout << "  a(" << at[0] << ") = " << value << "\n";
 }

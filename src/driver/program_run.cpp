@@ -52,6 +52,33 @@ void spread_sizes(const Assignment& assignment) {
   }
 }
 
+// Data of a tensor must have the sizes that its variables have by now: from other data, or from the command line.
+void check_fit(const Assignment& assignment, const TensorState& tensor, const std::vector<int64_t>& dims,
+               const std::string& option) {
+  std::string name = tensor.var.symbol().name();
+  auto refuse = [&](const std::string& message) {
+    throw UserError(Diagnostic{message, {{option, 0, option.size()}}, ""});
+  };
+  if (dims.size() != tensor.var.order())
+    refuse(fmt::format("{} has {} dimension{}, its data {}", name, tensor.var.order(),
+                       tensor.var.order() == 1 ? "" : "s", dims.size()));
+  std::vector<notation::Access> accesses{assignment.lhs};
+  each<notation::Access>(assignment.rhs, [&](const notation::Access& access) { accesses.push_back(access); });
+  auto own = std::find_if(accesses.begin(), accesses.end(), [&](const auto& a) { return a.tensor == tensor.var; });
+  for (size_t d = 0; d < dims.size(); d++) {
+    std::optional<int64_t> known = tensor.var.dims()[d].value();
+    if (!known || *known == dims[d]) continue;
+    const IndexVar& var = own->indices[d];
+    for (const notation::Access& other : accesses)
+      for (size_t e = 0; e < other.indices.size(); e++)
+        if (other.indices[e] == var && other.tensor != tensor.var && find_tensor(other.tensor)->storage)
+          refuse(fmt::format("{} is {} in {}'s {} dimension and {} in {}'s {}", var.name(), *known,
+                             other.tensor.symbol().name(), ordinal(e), dims[d], name, ordinal(d)));
+    refuse(fmt::format("the size of {} is {}, but {} in {}'s {} dimension", var.name(), *known, dims[d], name,
+                       ordinal(d)));
+  }
+}
+
 std::complex<double> as_complex(const Storage& storage, int64_t position) {
   return with_type(storage.type(), [&](auto zero) {
     auto value = storage.values<decltype(zero)>()[size_t(position)];
@@ -86,7 +113,9 @@ void Program::load() {
   for (const std::string& option : state_->text.inputs) {
     auto [name, path] = split_option(option, "B:matrix.mtx");
     TensorState& tensor = *state_->find(name);
-    set_storage(tensor, read_storage(path, tensor.var.format(), {.type = tensor.var.type(), .dims = std::nullopt}));
+    Storage storage = read_storage(path, tensor.var.format(), {.type = tensor.var.type(), .dims = std::nullopt});
+    check_fit(state_->statement->assignment, tensor, storage.dims(), option);
+    set_storage(tensor, std::move(storage));
     spread_sizes(state_->statement->assignment);
   }
   // Generators with sizes of their own first: fills take the sizes that the others give.
@@ -100,11 +129,7 @@ void Program::load() {
         throw UserError(Diagnostic{fmt::format("{} has data already", name), {{option, 0, option.size()}}, ""});
       if (!fills) {
         Coordinates entries = generate(generator, tensor.var.type());
-        if (entries.order() != tensor.var.order())
-          throw UserError(Diagnostic{
-              fmt::format("{} has {} dimensions, what is generated {}", name, tensor.var.order(), entries.order()),
-              {{option, 0, option.size()}},
-              ""});
+        check_fit(state_->statement->assignment, tensor, entries.dims(), option);
         set_storage(tensor, pack(std::move(entries), tensor.var.format()));
       } else {
         std::vector<int64_t> dims;

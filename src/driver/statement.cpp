@@ -5,13 +5,66 @@
 #include "driver/state.hpp"
 #include "notation/check.hpp"
 #include "notation/concretize.hpp"
+#include "reference/arithmetic.hpp"
 #include "schedule/apply.hpp"
 #include "schedule/print.hpp"
 
 namespace spdistal {
 
+using namespace notation;
+
+namespace {
+
+// The value of an expression where all its tensors are zero. What is divided by a tensor counts as zero with it.
+Scalar value_at_zero(const Expr& expr) {
+  return match(
+      expr, [](const notation::Access& n) { return reference::zero(n.tensor.type()); },
+      [](const Literal& n) { return n.value; }, [](const Neg& n) { return reference::negate(value_at_zero(n.a)); },
+      [](const Binary& n) {
+        Scalar a = value_at_zero(n.a);
+        if (n.op == BinaryOp::Div && reference::is_zero(a)) return a;
+        return reference::compute(n.op, a, value_at_zero(n.b));
+      },
+      [](const Call& n) {
+        std::vector<Scalar> args;
+        for (const Expr& arg : n.args) args.push_back(value_at_zero(arg));
+        return reference::compute(n.function, args);
+      },
+      [](const Sum& n) { return value_at_zero(n.body); });
+}
+
+// The smallest part of an expression to blame for a value at zero: C(i,j) + exp(B(i,j)) -> exp(B(i,j)).
+Expr part_at_fault(const Expr& expr) {
+  if (const Sum* sum = expr.as<Sum>()) return part_at_fault(sum->body);
+  if (const Neg* neg = expr.as<Neg>(); neg && !neg->a.as<Literal>()) return part_at_fault(neg->a);
+  const Binary* sum = expr.as<Binary>();
+  if (!sum || sum->op == BinaryOp::Mul || sum->op == BinaryOp::Div) return expr;
+  for (auto [part, other] : {std::pair{sum->a, sum->b}, std::pair{sum->b, sum->a}})
+    if (!part.as<Literal>() && reference::is_zero(value_at_zero(other))) return part_at_fault(part);
+  return expr;
+}
+
+// A sparse result of something that is not zero where its operands are would store every element.
+Result<> check_sparse_result(const Assignment& assignment) {
+  const TensorVar& result = assignment.lhs.tensor;
+  if (result.format().is_dense() || reference::is_zero(value_at_zero(assignment.rhs))) return {};
+  Expr part = part_at_fault(assignment.rhs);
+  Printer names;
+  std::string text = names(assignment), shown = names(part);
+  size_t at = text.find(shown, text.find('=') + 1);
+  std::string reason = part.as<Literal>()
+                           ? fmt::format("{} is zero nowhere", shown)
+                           : fmt::format("{} is {} where its tensors are zero", shown, print(value_at_zero(part)));
+  return Diagnostic{fmt::format("{} is sparse, but {}", names.name(result), reason),
+                    {{text, at, at + shown.size()}},
+                    fmt::format("give {} a dense format: {}", names.name(result), dense_format(result.order()).str())};
+}
+
+}  // namespace
+
 StatementState make_statement(const notation::Assignment& assignment) {
   notation::check(assignment).value();
+  check_sparse_result(assignment).value();
   notation::Assignment meant = assignment;
   // A += e with sparse A is A = A + e: entries of e may be new.
   if (assignment.op == notation::AssignOp::Add && !assignment.lhs.tensor.format().is_dense())

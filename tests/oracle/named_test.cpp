@@ -1,0 +1,256 @@
+// Statements that have a name, in the formats that people store them in, each its own test: kernels through the
+// interpreter against the dense evaluator, over random tensors with empty rows and sizes down to none.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+#include <sstream>
+
+#include "codegen/memory.hpp"
+#include "driver/leaf.hpp"
+#include "driver/state.hpp"
+#include "ir/interpret.hpp"
+#include "ir/print.hpp"
+#include "ir/verify.hpp"
+#include "notation/parse.hpp"
+#include "notation/print.hpp"
+#include "reference/arithmetic.hpp"
+#include "reference/evaluate.hpp"
+#include "support/random_tensor.hpp"
+#include "tensor/iterate.hpp"
+
+namespace spdistal {
+namespace {
+
+using namespace notation;
+
+/// Every variable has a size of its own, or all have the same one: where a tensor is indexed in two ways.
+enum class Sizes { Own, Same };
+
+struct Named {
+  std::string name;       // a sentence
+  std::string statement;  // "A(i,j) = B(i,k) * C(k,j)"
+  std::string formats;    // "A:ds B:ds:1,0"; tensors that are not listed are dense
+  Sizes sizes = Sizes::Own;
+};
+void PrintTo(const Named& named, std::ostream* out) { *out << named.statement << "  " << named.formats; }
+
+Format format_of(const std::string& formats, std::string_view tensor, size_t order) {
+  std::istringstream words(formats);
+  for (std::string word; words >> word;)
+    if (word.substr(0, word.find(':')) == tensor) return Format::parse(word.substr(word.find(':') + 1));
+  return dense_format(order);
+}
+
+class Statements : public ::testing::TestWithParam<Named> {
+ protected:
+  // One run: sizes, entries and threads all come from the seed.
+  void run(uint64_t seed) {
+    std::mt19937_64 random{seed};
+    auto number = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
+    std::map<std::string, int64_t> sizes;
+    int64_t common = seed <= 2 ? int64_t(seed) - 1 : number(2, 6);  // the first two seeds: no elements, and one
+    auto size = [&](const IndexVar& var) {
+      if (GetParam().sizes == Sizes::Same || seed <= 2) return common;
+      std::string name = Printer().name(var);
+      if (!sizes.contains(name)) sizes[name] = number(0, 9) == 0 ? number(0, 1) : number(2, 6);
+      return sizes[name];
+    };
+    Scope scope;
+    scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
+      std::vector<Extent> dims;
+      for (const IndexVar& index : indices) dims.push_back(size(index));
+      Format format = format_of(GetParam().formats, name.text, indices.size());
+      return TensorVar({Symbol(std::string(name.text)), ScalarType::Float64, dims, format});
+    };
+    StatementState statement = make_statement(parse_assignment(GetParam().statement, scope));
+    const Assignment& assignment = statement.assignment;
+
+    reference::Arrays wanted;
+    std::map<TensorVar, Storage> stored;
+    Storages storages;
+    std::string trace = "seed " + std::to_string(seed) + ":";
+    for (const TensorVar& tensor : tensors(assignment)) {
+      std::vector<int64_t> dims;
+      for (const Extent& extent : tensor.dims()) dims.push_back(*extent.value());
+      reference::Array array(ScalarType::Float64, dims);
+      int64_t sparsity = tensor.format().is_dense() ? 0 : number(1, 4);  // one of so many more is stored
+      for (Scalar& value : array.values)
+        if (number(0, sparsity) == 0) value = Scalar(double(number(-3, 3)));
+      stored.emplace(tensor, test::to_storage(array, tensor.format()));
+      wanted.emplace(tensor, std::move(array));
+      for (int64_t n : dims) trace += " " + std::to_string(n);
+      trace += ";";
+    }
+    for (const auto& [tensor, storage] : stored) storages.emplace(tensor, &storage);
+    reference::evaluate(assignment, wanted);
+
+    for (const ConcreteStatement& loops : {statement.initial, with_default_schedule(statement)}) {
+      SCOPED_TRACE(trace + "\n" + Printer()(loops));
+      Leaf leaf(loops, storages);
+      SCOPED_TRACE(ir::print(leaf.kernel().function));
+      if (Result<> legal = ir::verify(leaf.kernel().function); !legal) FAIL() << legal.refusal().str();
+      codegen::HostContext context(int64_t(1 + seed % 3));
+      Storage result = leaf.compute(storages, context,
+                                    [&](spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); });
+      if (Result<> sound = verify(result); !sound) FAIL() << sound.refusal().str();
+      ASSERT_EQ(result.pattern().format(), assignment.lhs.tensor.format());
+      std::set<std::vector<int64_t>> places;
+      for_each_position(result.pattern(), [&](std::span<const int64_t> at, int64_t) {
+        EXPECT_TRUE(places.emplace(at.begin(), at.end()).second) << "an element is stored twice";
+      });
+      ASSERT_TRUE(test::to_array(result) == wanted.at(assignment.lhs.tensor));
+    }
+  }
+};
+
+TEST_P(Statements, AreRight) {
+  for (uint64_t seed = 1; seed <= 24 && !HasFailure(); seed++) try {
+      run(seed);
+    } catch (const std::exception& error) { FAIL() << "seed " << seed << ": " << error.what(); }
+}
+
+std::string name_of(const ::testing::TestParamInfo<Named>& info) { return info.param.name; }
+
+// ---- the tables of the papers ------------------------------------------------------------------------------------------
+
+INSTANTIATE_TEST_SUITE_P(
+    OfThePapers, Statements,
+    ::testing::ValuesIn(std::vector<Named>{
+        {"AMatrixInCSRTimesAVector", "y(i) = A(i,j) * x(j)", "A:ds"},
+        {"AMatrixInCSCTimesAVector", "y(i) = A(i,j) * x(j)", "A:ds:1,0"},
+        {"AMatrixInDCSRTimesAVector", "y(i) = A(i,j) * x(j)", "A:ss"},
+        {"AMatrixInCOOTimesAVector", "y(i) = A(i,j) * x(j)", "A:uq"},
+        {"AMatrixTimesASparseVector", "y(i) = A(i,j) * x(j)", "A:ds x:s"},
+        {"AMatrixByColumnsTimesASparseVectorIntoASparseVector", "y(i) = A(i,j) * x(j)", "A:ds:1,0 x:s y:s"},
+        {"AMatrixInCSRTimesADenseMatrix", "A(i,j) = B(i,k) * C(k,j)", "B:ds"},
+        {"AMatrixInCSRTimesADenseMatrixByColumns", "A(i,j) = B(i,k) * C(k,j)", "A:dd:1,0 B:ds C:dd:1,0"},
+        {"TheProductOfTwoMatricesInCSR", "A(i,j) = B(i,k) * C(k,j)", "A:ds B:ds C:ds"},
+        {"TheSquareOfAMatrixInCSR", "A(i,j) = B(i,k) * B(k,j)", "A:ds B:ds", Sizes::Same},
+        {"TheSumOfTwoMatricesInCSR", "A(i,j) = B(i,j) + C(i,j)", "A:ds B:ds C:ds"},
+        {"TheSumOfThreeMatricesInCSR", "A(i,j) = B(i,j) + C(i,j) + D(i,j)", "A:ds B:ds C:ds D:ds"},
+        {"TheSumOfThreeMatricesInDCSR", "A(i,j) = B(i,j) + C(i,j) + D(i,j)", "A:ss B:ss C:ss D:ss"},
+        {"TheSumOfMatricesInCSRAndDCSRAndDense", "A(i,j) = B(i,j) + C(i,j) + D(i,j)", "B:ds C:ss"},
+        {"TheSumOfMatricesInCSRAndDCSRAndCOOIntoCSR", "A(i,j) = B(i,j) + C(i,j) + D(i,j)", "A:ds B:ds C:ss D:uq"},
+        {"TheSumOfMatricesInCSRAndCSCIntoDCSR", "A(i,j) = B(i,j) + C(i,j) + D(i,j)", "A:ss B:ds C:ds:1,0 D:ss"},
+        {"MTTKRPWithDenseFactors", "A(i,j) = B(i,k,l) * C(k,j) * D(l,j)", "B:sss"},
+        {"MTTKRPOfATensorWithADenseFirstLevel", "A(i,j) = B(i,k,l) * C(k,j) * D(l,j)", "B:dss"},
+        {"MTTKRPOfACoordinateList", "A(i,j) = B(i,k,l) * C(k,j) * D(l,j)", "B:uqq"},
+        {"MTTKRPWithSparseFactorsIntoADenseMatrix", "A(i,j) = B(i,k,l) * C(k,j) * D(l,j)", "B:sss C:ds D:ds"},
+        {"MTTKRPWithSparseFactorsIntoCSR", "A(i,j) = B(i,k,l) * C(k,j) * D(l,j)", "A:ds B:sss C:ds D:ds"},
+        {"MTTKRPWithSparseFactorsIntoDCSR", "A(i,j) = B(i,k,l) * C(k,j) * D(l,j)", "A:ss B:sss C:ss D:ss"},
+        {"ATensorTimesAVector", "A(i,j) = B(i,j,k) * c(k)", "B:sss"},
+        {"ATensorTimesAVectorIntoDCSR", "A(i,j) = B(i,j,k) * c(k)", "A:ss B:sss"},
+        {"ATensorTimesAVectorInItsMiddleDimension", "A(i,k) = B(i,j,k) * c(j)", "A:ds B:sss"},
+        {"ATensorTimesAVectorInItsFirstDimension", "A(j,k) = B(i,j,k) * c(i)", "A:ss B:sss c:s"},
+        {"ATensorTimesAMatrix", "A(i,j,k) = B(i,j,l) * C(k,l)", "B:sss"},
+        {"ATensorTimesAMatrixIntoASparseTensor", "A(i,j,k) = B(i,j,l) * C(k,l)", "A:sss B:sss"},
+        {"ATensorTimesASparseMatrixIntoASparseTensor", "A(i,j,k) = B(i,j,l) * C(k,l)", "A:sss B:sss C:ds"},
+        {"ATensorTimesAMatrixWithDenseRows", "A(i,j,k) = B(i,j,l) * C(k,l)", "A:ssd B:sss"},
+        {"SDDMMIntoADenseMatrix", "A(i,j) = B(i,j) * C(i,k) * D(k,j)", "B:ds"},
+        {"SDDMMIntoCSRWithFactorsByRows", "A(i,j) = B(i,j) * C(i,k) * D(k,j)", "A:ds B:ds"},
+        {"SDDMMIntoCSRWithTheSecondFactorByColumns", "A(i,j) = B(i,j) * C(i,k) * D(k,j)", "A:ds B:ds D:dd:1,0"},
+        {"SDDMMIntoCSRWithBothFactorsByColumns", "A(i,j) = B(i,j) * C(i,k) * D(k,j)", "A:ds B:ds C:dd:1,0 D:dd:1,0"},
+        {"SDDMMIntoCSRWithTheSecondFactorTransposed", "A(i,j) = B(i,j) * C(i,k) * D(j,k)", "A:ds B:ds"},
+        {"SDDMMIntoDCSR", "A(i,j) = B(i,j) * C(i,k) * D(k,j)", "A:ss B:ss"},
+        {"SDDMMOfACoordinateListIntoOne", "A(i,j) = B(i,j) * C(i,k) * D(k,j)", "A:uq B:uq"},
+        {"SDDMMFromCSRIntoCSC", "A(i,j) = B(i,j) * C(i,k) * D(k,j)", "A:ds:1,0 B:ds"},
+        {"TheResidual", "y(i) = b(i) - A(i,j) * x(j)", "A:ds"},
+        {"TheResidualWithAMatrixInCSC", "y(i) = b(i) - A(i,j) * x(j)", "A:ds:1,0"},
+        {"TheResidualOfSparseVectors", "y(i) = b(i) - A(i,j) * x(j)", "A:ds b:s x:s y:s"},
+        {"TheScaledTransposeTimesAVectorPlusAVector", "y(i) = alpha * A(j,i) * x(j) + beta * z(i)", "A:ds"},
+        {"TheScaledTransposeInCSCTimesAVectorPlusAVector", "y(i) = alpha * A(j,i) * x(j) + beta * z(i)", "A:ds:1,0"},
+        {"TheInnerProductOfTwoTensors", "s = B(i,j,k) * C(i,j,k)", "B:sss C:sss"},
+        {"TheInnerProductOfASparseAndADenseTensor", "s = B(i,j,k) * C(i,j,k)", "B:sss"},
+        {"TheInnerProductOfTensorsInDifferentOrders", "s = B(i,j,k) * C(i,j,k)", "B:sss C:sss:2,0,1"},
+        {"TheSumOfTwoTensors", "A(i,j,k) = B(i,j,k) + C(i,j,k)", "A:sss B:sss C:dss"},
+        {"TheElementwiseProductOfTwoMatrices", "A(i,j) = B(i,j) * C(i,j)", "A:ds B:ds C:ss"},
+        {"TheSumOfARowTimesAnElementwiseProduct", "a(i) = B(i,j) * C(i,j) * d(j)", "B:ds C:ss d:s"},
+    }),
+    name_of);
+
+// ---- what other compilers get wrong --------------------------------------------------------------------------------------
+
+INSTANTIATE_TEST_SUITE_P(
+    ThatAreHard, Statements,
+    ::testing::ValuesIn(std::vector<Named>{
+        {"AMatrixPlusATransposeInCSR", "A(i,j) = B(i,j) + C(j,i)", "A:ds B:ds C:ds"},
+        {"AMatrixPlusItsTranspose", "A(i,j) = B(i,j) + B(j,i)", "A:ds B:ds", Sizes::Same},
+        {"AMatrixPlusATransposeIntoDCSR", "A(i,j) = B(i,j) + C(j,i)", "A:ss B:ss C:ss"},
+        {"AMatrixPlusATransposeIntoADenseMatrix", "A(i,j) = B(i,j) + C(j,i)", "B:ds C:ds"},
+        {"AMatrixPlusATransposeOfCoordinateLists", "A(i,j) = B(i,j) + C(j,i)", "A:uq B:uq C:uq"},
+        {"AMatrixTimesATransposeElementwise", "A(i,j) = B(i,j) * C(j,i)", "A:ds B:ds C:ds"},
+        {"TheProductOfThreeMatricesIntoCSR", "A(i,j) = B(i,k) * C(k,l) * D(l,j)", "A:ds B:ds C:ds D:ds"},
+        {"TheProductOfThreeMatricesWithADenseOneIntoCSR", "A(i,j) = B(i,k) * C(k,l) * D(l,j)", "A:ds B:ds D:ds"},
+        {"TheProductOfThreeMatricesInMixedFormats", "A(i,j) = B(i,k) * C(k,l) * D(l,j)", "A:ds B:uq C:ds:1,0 D:ss"},
+        {"TheGalerkinProduct", "A(i,j) = P(k,i) * B(k,l) * P(l,j)", "A:ds B:ds P:ds", Sizes::Same},
+        {"ASumOfMatricesTimesAMatrix", "A(i,j) = (B(i,k) + C(i,k)) * D(k,j)", "A:ds B:ds C:ds D:ds"},
+        {"ASumOfMatricesTimesADenseMatrix", "A(i,j) = (B(i,k) + C(i,k)) * D(k,j)", "B:ds C:ss"},
+        {"ASumOfMatricesTimesAMatrixIntoACoordinateList", "A(i,j) = (B(i,k) + C(i,k)) * D(k,j)", "A:uq B:ds C:uq D:ss"},
+        {"TheDiagonalOfAMatrixInCSR", "a(i) = B(i,i)", "B:ds", Sizes::Same},
+        {"TheDiagonalOfAMatrixInDCSR", "a(i) = B(i,i)", "B:ss", Sizes::Same},
+        {"TheDiagonalOfACoordinateListIntoASparseVector", "a(i) = B(i,i)", "a:s B:uq", Sizes::Same},
+        {"TheTraceOfAMatrixInCSR", "s = B(i,i)", "B:ds", Sizes::Same},
+        {"AMatrixPlusANumberIntoADenseMatrix", "A(i,j) = B(i,j) + 2", "B:ds"},
+        {"ACoordinateListPlusANumberIntoADenseMatrix", "A(i,j) = B(i,j) + 2", "B:uq"},
+        {"TheMaximumOfAMatrixAndANumberIntoADenseMatrix", "A(i,j) = max(B(i,j), 3)", "B:ds"},
+        {"TheMaximumOfAMatrixByColumnsAndANumber", "A(i,j) = max(B(i,j), 3)", "B:ds:1,0"},
+        {"TheExponentialOfASparseMatrixIntoADenseOne", "A(i,j) = exp(B(i,j))", "B:ss"},
+        {"TheAbsoluteValuesOfASparseMatrix", "A(i,j) = abs(B(i,j))", "A:ds B:ds"},
+        {"TheLargerOfTwoSparseMatrices", "A(i,j) = max(B(i,j), C(i,j))", "A:ds B:ds C:ds"},
+        {"ASparseMatrixByANumber", "A(i,j) = B(i,j) / 2", "A:ds B:ds"},
+        {"ATransposeTimesAMatrixInCSR", "A(i,j) = B(k,i) * C(k,j)", "A:ds B:ds C:ds"},
+        {"AMatrixTimesATransposeInCSR", "A(i,j) = B(i,k) * C(j,k)", "A:ds B:ds C:ds"},
+        {"TheOuterProductOfSparseVectors", "A(i,j) = b(i) * c(j)", "A:ss b:s c:s"},
+        {"TheOuterProductOfSparseVectorsIntoACoordinateList", "A(i,j) = b(i) * c(j)", "A:uq b:s c:s"},
+        {"RowSumsIntoASparseVector", "a(i) = B(i,j)", "a:s B:ss"},
+        {"ColumnSumsIntoASparseVector", "a(j) = B(i,j)", "a:s B:ds"},
+        {"AnIncrementOfASparseMatrix", "A(i,j) += B(i,j)", "A:ds B:ds"},
+        {"AnIncrementOfASparseMatrixByAProduct", "A(i,j) += B(i,k) * C(k,j)", "A:ds B:ds C:ds"},
+        {"AMatrixTimesTheVectorThatIsWritten", "x(i) = B(i,j) * x(j)", "B:ds", Sizes::Same},
+        {"AMatrixTimesTheSparseVectorThatIsWritten", "x(i) = B(i,j) * x(j)", "B:ds x:s", Sizes::Same},
+        {"ABlockedMatrixTimesABlockedVector", "y(i,k) = A(i,j,k,l) * x(j,l)", "A:dsdd"},
+        {"ABlockedMatrixTimesADenseBlockedMatrix", "C(i,k,n) = A(i,j,k,l) * B(j,l,n)", "A:dsdd"},
+        {"TheSumOfTwoBlockedMatrices", "A(i,j,k,l) = B(i,j,k,l) + C(i,j,k,l)", "A:dsdd B:dsdd C:dsdd"},
+        {"AMatrixOfSparseBlocksTimesABlockedVector", "y(i,k) = A(i,j,k,l) * x(j,l)", "A:ddss"},
+        {"TheProductOfTwoBlockedMatrices", "A(i,j,m,n) = B(i,k,m,l) * C(k,j,l,n)", "A:dsdd B:dsdd C:dsdd"},
+        {"ABlockedMatrixFromACoordinateList", "A(i,j,k,l) = B(i,j,k,l)", "A:dsdd B:uqqq"},
+    }),
+    name_of);
+
+// ---- every format with every other ---------------------------------------------------------------------------------------
+
+struct MatrixFormat {
+  std::string name, text;
+};
+
+std::vector<Named> products() {
+  const std::vector<MatrixFormat> formats = {{"Dense", "dd"}, {"CSR", "ds"},        {"CSC", "ds:1,0"},
+                                             {"DCSR", "ss"},  {"SparseRows", "sd"}, {"COO", "uq"}};
+  std::vector<Named> out;
+  for (const auto& b : formats)
+    for (const auto& c : formats)
+      for (const auto& a : formats)
+        out.push_back({b.name + "Times" + c.name + "Into" + a.name, "A(i,j) = B(i,k) * C(k,j)",
+                       "A:" + a.text + " B:" + b.text + " C:" + c.text});
+  return out;
+}
+INSTANTIATE_TEST_SUITE_P(Products, Statements, ::testing::ValuesIn(products()), name_of);
+
+std::vector<Named> copies() {
+  const std::vector<MatrixFormat> formats = {
+      {"Dense", "dd"},    {"DenseByColumns", "dd:1,0"}, {"CSR", "ds"}, {"CSC", "ds:1,0"},         {"DCSR", "ss"},
+      {"DCSC", "ss:1,0"}, {"SparseRows", "sd"},         {"COO", "uq"}, {"COOByColumns", "uq:1,0"}};
+  std::vector<Named> out;
+  for (const auto& b : formats)
+    for (const auto& a : formats) {
+      std::string places = "A:" + a.text + " B:" + b.text;
+      out.push_back({"ACopyFrom" + b.name + "Into" + a.name, "A(i,j) = B(i,j)", places});
+      out.push_back({"ATransposeFrom" + b.name + "Into" + a.name, "A(i,j) = B(j,i)", places});
+    }
+  return out;
+}
+INSTANTIATE_TEST_SUITE_P(Copies, Statements, ::testing::ValuesIn(copies()), name_of);
+
+}  // namespace
+}  // namespace spdistal
