@@ -18,6 +18,7 @@
 #include "reference/evaluate.hpp"
 #include "support/random_tensor.hpp"
 #include "tensor/iterate.hpp"
+#include "tensor/pack.hpp"
 
 namespace spdistal {
 namespace {
@@ -82,10 +83,13 @@ class Statements : public ::testing::TestWithParam<Named> {
       for (int64_t n : dims) trace += " " + std::to_string(n);
       trace += ";";
     }
+    Chosen chosen = choose(statement);
+    for (const Conversion& copy : chosen.conversions)
+      stored.emplace(copy.to, convert(stored.at(copy.from), copy.to.format()));
     for (const auto& [tensor, storage] : stored) storages.emplace(tensor, &storage);
     reference::evaluate(assignment, wanted);
 
-    for (const ConcreteStatement& loops : {statement.initial, with_default_schedule(statement)}) {
+    for (const ConcreteStatement& loops : {statement.initial, chosen.statement}) {
       SCOPED_TRACE(trace + "\n" + Printer()(loops));
       Leaf leaf(loops, storages);
       SCOPED_TRACE(ir::print(leaf.kernel().function));
