@@ -236,6 +236,15 @@ TEST_F(Data, AScheduleDoesNotChangeTheResult) {
   EXPECT_EQ(values(a), (std::vector<double>{5, 0, 3}));
 }
 
+TEST_F(Data, AMachineWithoutASizeIsOneProcess) {
+  Param pieces("pieces");
+  Machine M{Grid(pieces)};
+  IndexVar io("io"), ii("ii");
+  a(i) = B(i, j) * c(j);
+  a.schedule().divide(i, io, ii, M.x).distribute(io).communicate({a, B, c}, io).parallelize(ii, CPUThread);
+  EXPECT_EQ(values(a), (std::vector<double>{5, 0, 3}));
+}
+
 TEST_F(Data, ParametersAreBoundByDataOrByHand) {
   Param n("n"), m("m");
   Tensor<double> d("d", {n}, dense1), e("e", {m}, dense1);
