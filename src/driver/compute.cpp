@@ -60,14 +60,46 @@ void add_copies(StatementState& statement, TensorState& result, Storages& storag
   }
 }
 
-// What the operands are now; operands with statements of their own are computed first.
-Storages operands_of(TensorState& result, StatementState& statement) {
-  Storages out;
-  for (const std::shared_ptr<TensorState>& operand : statement.operands) out.emplace(operand->var, &data_of(*operand));
-  // What the result held before: read by the statement, or added to.
+// Does the statement need what its result held before?
+bool reads_own_result(const StatementState& statement) {
   bool reads = statement.scheduled.start == Start::Old;
-  each<notation::Access>(statement.assignment.rhs, [&](const notation::Access& a) { reads |= a.tensor == result.var; });
-  if (reads) {
+  each<notation::Access>(statement.assignment.rhs,
+                         [&](const notation::Access& a) { reads |= a.tensor == statement.assignment.lhs.tensor; });
+  return reads;
+}
+
+void compute_one(TensorState& tensor, StatementState& statement);
+
+// Computes what was said before a statement and bears on it: its operands as they were meant, the old result where it is
+// read, and those who read the old result.
+void compute_earlier(TensorState& tensor, StatementState& statement) {
+  std::vector<std::shared_ptr<StatementState>> chain;
+  for (auto s = statement.previous; s && !s->computed; s = s->previous) chain.push_back(s);
+  for (size_t k = chain.size(); k-- > 0;) compute_one(tensor, *chain[k]);
+  for (size_t k = 0; k < statement.operand_versions.size(); k++)
+    if (auto& version = statement.operand_versions[k]; version && !version->computed)
+      compute_one(*statement.operands[k], *version);
+  for (const auto& [reader, waiting] : statement.readers) {
+    std::shared_ptr<TensorState> result = reader.lock();
+    std::shared_ptr<StatementState> said = waiting.lock();
+    if (result && said && result->current == said && !said->computed) compute_one(*result, *said);
+  }
+}
+
+// What the operands are; those with statements of their own were computed first. A statement that is computed for the
+// first time does not see what was said after it.
+const Storage& operand_of(StatementState& statement, size_t k, bool first) {
+  TensorState& operand = *statement.operands[k];
+  bool later = k < statement.operand_versions.size() && operand.current != statement.operand_versions[k];
+  return first && later && operand.storage ? *operand.storage : data_of(operand);
+}
+
+Storages operands_of(TensorState& result, StatementState& statement, bool first) {
+  Storages out;
+  for (size_t k = 0; k < statement.operands.size(); k++)
+    out.emplace(statement.operands[k]->var, &operand_of(statement, k, first));
+  // What the result held before: read by the statement, or added to.
+  if (reads_own_result(statement)) {
     if (!result.storage) {
       std::vector<int64_t> dims;
       for (const Extent& extent : result.var.dims())
@@ -134,6 +166,27 @@ void compile_for(StatementState& statement, const Storages& storages) {
   statement.compiled.emplace(StatementState::Compiled{std::move(leaf), std::move(kernel), std::move(widths)});
 }
 
+void compute_one(TensorState& tensor, StatementState& statement) {
+  bool first = !statement.computed;
+  if (first) compute_earlier(tensor, statement);
+  statement.computed = true;  // a statement that reads its own result does not start over
+  try {
+    Storages storages = operands_of(tensor, statement, first);
+    check_sizes(statement);
+    compile_for(statement, storages);
+    const StatementState::Compiled& compiled = *statement.compiled;
+    tensor.storage =
+        compiled.leaf.compute(storages, Session::instance().context, [&](spd_call& call) { compiled.kernel(call); });
+  } catch (...) {
+    statement.computed = !first;
+    throw;
+  }
+  // Nothing of the past is needed again.
+  statement.previous.reset();
+  statement.operand_versions.clear();
+  statement.readers.clear();
+}
+
 StatementState& current_statement(TensorState& tensor) {
   if (!tensor.current)
     throw UserError(fmt::format("{} has no statement to compute", shown(tensor.var)),
@@ -191,28 +244,33 @@ const Storage& data_of(TensorState& tensor) {
   return *tensor.storage;
 }
 
+void record(TensorState& tensor, const std::shared_ptr<StatementState>& statement) {
+  if (tensor.current && !tensor.current->computed && reads_own_result(*statement)) statement->previous = tensor.current;
+  statement->readers = std::move(tensor.readers);
+  tensor.readers.clear();
+  if (tensor.current && !tensor.current->computed)
+    statement->readers.insert(statement->readers.end(), tensor.current->readers.begin(), tensor.current->readers.end());
+  for (const std::shared_ptr<TensorState>& operand : statement->operands) {
+    statement->operand_versions.push_back(operand->current);
+    std::erase_if(operand->readers, [](const auto& reader) {
+      std::shared_ptr<StatementState> waiting = reader.second.lock();
+      return !waiting || waiting->computed;
+    });
+    operand->readers.emplace_back(tensor.weak_from_this(), statement);
+  }
+  tensor.current = statement;
+}
+
 void compile(TensorState& tensor) {
   StatementState& statement = current_statement(tensor);
-  Storages storages = operands_of(tensor, statement);
+  Storages storages = operands_of(tensor, statement, !statement.computed);
   check_sizes(statement);
   compile_for(statement, storages);
 }
 
 void compute(TensorState& tensor) {
   std::shared_ptr<StatementState> keep = tensor.current;
-  StatementState& statement = current_statement(tensor);
-  statement.computed = true;  // a statement that reads its own result does not start over
-  try {
-    Storages storages = operands_of(tensor, statement);
-    check_sizes(statement);
-    compile_for(statement, storages);
-    const StatementState::Compiled& compiled = *statement.compiled;
-    tensor.storage =
-        compiled.leaf.compute(storages, Session::instance().context, [&](spd_call& call) { compiled.kernel(call); });
-  } catch (...) {
-    statement.computed = false;
-    throw;
-  }
+  compute_one(tensor, current_statement(tensor));
 }
 
 }  // namespace spdistal

@@ -50,7 +50,7 @@ Statement Access::operator+=(const Expression& value) { return record(value, not
 
 Statement Access::record(const Expression& value, notation::AssignOp op) {
   notation::Assignment assignment{*tree().as<notation::Access>(), op, value.tree()};
-  tensor_->current = std::make_shared<StatementState>(make_statement(assignment));
+  spdistal::record(*tensor_, std::make_shared<StatementState>(make_statement(assignment)));
   return Statement(tensor_->current);
 }
 

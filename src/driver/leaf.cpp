@@ -126,7 +126,8 @@ Storage Leaf::compute(const Storages& storages, spd_context& context, const std:
   std::vector<spd_tensor> tensors(1);
   for (const View& view : views) tensors.push_back(view.tensor);
   std::vector<int64_t> scalars;
-  for (const Extent& extent : kernel_.scalars) scalars.push_back(extent.value().value());
+  // Sizes are known by now; a number of pieces that nobody gave is the number of processes.
+  for (const Extent& extent : kernel_.scalars) scalars.push_back(extent.value().value_or(1));
   spd_call call{&context, tensors.data(), nullptr, scalars.data()};
 
   using lower::Assembly;

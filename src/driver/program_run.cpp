@@ -110,6 +110,8 @@ reference::Array array_of(const Storage& storage) {
 bool Program::has_data() const { return !state_->text.inputs.empty() || !state_->text.generators.empty(); }
 
 void Program::load() {
+  // What cannot be written is refused before anything is read or computed.
+  for (const std::string& option : state_->text.outputs) file_format_of(split_option(option, "a:result.mtx").second);
   for (const std::string& option : state_->text.inputs) {
     auto [name, path] = split_option(option, "B:matrix.mtx");
     TensorState& tensor = *state_->find(name);

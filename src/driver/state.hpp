@@ -48,6 +48,11 @@ struct StatementState {
   };
   std::vector<Copy> copies = {};
   bool computed = false;
+
+  // What was said before this statement and still waited then; statements take effect in program order.
+  std::shared_ptr<StatementState> previous = nullptr;                  // of the result, where its old value is read
+  std::vector<std::shared_ptr<StatementState>> operand_versions = {};  // of each operand, null where it has none
+  std::vector<std::pair<std::weak_ptr<TensorState>, std::weak_ptr<StatementState>>> readers = {};  // of the old result
 };
 
 struct TensorState : std::enable_shared_from_this<TensorState> {
@@ -58,6 +63,8 @@ struct TensorState : std::enable_shared_from_this<TensorState> {
   std::optional<Storage> storage = {};
   uint64_t version = 0;                      // counts every change of the contents
   std::optional<Coordinates> inserted = {};  // entries that wait for pack
+  // Statements that read this tensor as it is, and may still wait to be computed.
+  std::vector<std::pair<std::weak_ptr<TensorState>, std::weak_ptr<StatementState>>> readers = {};
 };
 
 /// Tensors that exist, by what statements call them.
@@ -77,6 +84,8 @@ notation::ConcreteStatement over_threads(const notation::ConcreteStatement& stat
 void set_storage(TensorState& tensor, Storage storage);
 /// The data of a tensor, computed first where it has a statement that never was. Throws UserError where there is none.
 const Storage& data_of(TensorState& tensor);
+/// Makes a statement the current one of its result, after all that was said before.
+void record(TensorState& tensor, const std::shared_ptr<StatementState>& statement);
 /// Prepares the kernel of the current statement for its operands as they are.
 void compile(TensorState& tensor);
 /// Computes the current statement from the operands as they are now.

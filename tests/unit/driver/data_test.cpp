@@ -142,6 +142,43 @@ TEST_F(Data, ANewStatementReplacesTheOldOne) {
   EXPECT_EQ(a.at({0}), -5);
 }
 
+TEST_F(Data, StatementsAreComputedInProgramOrder) {
+  Tensor<double> d("d", {3}, dense1), e("e", {3}, dense1);
+  a(i) = B(i, j) * c(j);
+  d(i) = 2 * a(i);
+  a(i) = -B(i, j) * c(j);
+  e(i) = 2 * a(i);
+  EXPECT_EQ(values(d), (std::vector<double>{10, 0, 6})) << "d was said before a changed";
+  EXPECT_EQ(values(e), (std::vector<double>{-10, 0, -6}));
+  EXPECT_EQ(values(a), (std::vector<double>{-5, 0, -3}));
+}
+
+TEST_F(Data, AnIncrementOfAResultThatWasNeverAskedForAddsToIt) {
+  a(i) = B(i, j) * c(j);
+  a(i) += B(i, j) * c(j);
+  EXPECT_EQ(values(a), (std::vector<double>{10, 0, 6}));
+}
+
+TEST_F(Data, AStatementThatIsReplacedTwiceStillServesThoseWhoReadIt) {
+  Tensor<double> d("d", {3}, dense1);
+  a(i) = B(i, j) * c(j);
+  d(i) = 2 * a(i);
+  a(i) = -B(i, j) * c(j);
+  a(i) = 10 * B(i, j) * c(j);
+  EXPECT_EQ(values(a), (std::vector<double>{50, 0, 30}));
+  EXPECT_EQ(values(d), (std::vector<double>{10, 0, 6}));
+  EXPECT_EQ(values(a), (std::vector<double>{50, 0, 30})) << "looking at d changes nothing";
+  d.compute();
+  EXPECT_EQ(values(d), (std::vector<double>{100, 0, 60})) << "computed again from what a is now";
+}
+
+TEST_F(Data, AnIterationIsALoopOfStatements) {
+  Tensor<double> M = Tensor<double>::from_coo({2, 2}, {{0, 1}, {1, 0}}, {2, 3}, CSR), x("x", {2}, dense1);
+  x.fill(1);
+  for (int step = 0; step < 4; step++) x(i) = M(i, j) * x(j);
+  EXPECT_EQ(values(x), (std::vector<double>{36, 36}));
+}
+
 TEST_F(Data, AStatementMayReadWhatItWrites) {
   Tensor<double> M = Tensor<double>::from_coo({2, 2}, {{0, 1}, {1, 0}}, {2, 3}, CSR), x("x", {2}, dense1);
   x.fill([](std::span<const int64_t> at) { return double(1 + at[0]); });
@@ -196,6 +233,15 @@ TEST_F(Data, AScheduleDoesNotChangeTheResult) {
   EXPECT_EQ(values(a), (std::vector<double>{5, 0, 3}));
   a(i) = B(i, j) * c(j);
   a.schedule().fuse(i, j, f).pos(f, fp, B(i, j)).split(fp, fo, fi, 3);
+  EXPECT_EQ(values(a), (std::vector<double>{5, 0, 3}));
+}
+
+TEST_F(Data, AMachineWithoutASizeIsOneProcess) {
+  Param pieces("pieces");
+  Machine M{Grid(pieces)};
+  IndexVar io("io"), ii("ii");
+  a(i) = B(i, j) * c(j);
+  a.schedule().divide(i, io, ii, M.x).distribute(io).communicate({a, B, c}, io).parallelize(ii, CPUThread);
   EXPECT_EQ(values(a), (std::vector<double>{5, 0, 3}));
 }
 
