@@ -161,6 +161,8 @@ void compute(TensorState& tensor) {
     check_sizes(statement);
     compile_for(statement, storages);
     const StatementState::Compiled& compiled = *statement.compiled;
+    // What nobody reads any more makes room for what comes: the same memory, mapped and often still in a cache.
+    if (!storages.contains(tensor.var)) tensor.storage.reset();
     tensor.storage =
         compiled.leaf.compute(storages, Session::instance().context, [&](spd_call& call) { compiled.kernel(call); });
   } catch (...) {
