@@ -8,6 +8,7 @@
 #include "driver/session.hpp"
 #include "driver/state.hpp"
 #include "notation/check.hpp"
+#include "notation/races.hpp"
 #include "schedule/apply.hpp"
 #include "tensor/pack.hpp"
 
@@ -120,7 +121,12 @@ ConcreteStatement with_default_schedule(const StatementState& statement) {
   if (!statement.commands.empty() || !outer) return statement.scheduled;
   Result<ConcreteStatement> parallel =
       schedule::apply(Parallelize{outer->var, CPUThread, NoRaces}, statement.scheduled);
-  return parallel ? *parallel : statement.scheduled;
+  ConcreteStatement out = parallel ? *parallel : statement.scheduled;
+  // An innermost loop that sums over a dense range sums in vectors; over sparse ones the command has no effect.
+  IndexVar inner = outer_loops(out.body).back().var;
+  if (inner == outer->var || !find_race(out, inner)) return out;
+  Result<ConcreteStatement> vectors = schedule::apply(Parallelize{inner, CPUVector, Race::Auto}, out);
+  return vectors ? *vectors : out;
 }
 
 void set_storage(TensorState& tensor, Storage storage) {
