@@ -397,7 +397,7 @@ void Lowerer::workspace_loop(const Forall& loop, const IndexVar& var, const Tens
   const Temporary& temporary = temporaries_.at(workspace);
   if (phase_ == Phase::Fill) f_.sort(*temporary.list, 0, *temporary.count);
   f_.loop("p_" + print_.name(workspace), ir::int64(0), *temporary.count, [&](const Var& p) {
-    Var i = f_.constant(name(var), ir::load(*temporary.list, p));
+    Var i = f_.constant(name(var), ir::cast(ScalarType::Int64, ir::load(*temporary.list, p)));
     bind(with_below(var, i), [&] { visit(loop.body); });
   });
 }
