@@ -179,8 +179,8 @@ int main(int argc, char** argv) try {
     std::function<Coordinates()> small;  // for products of two
   };
   std::vector<Matrix> matrices{
-      {"banded", [&] { return inputs::banded(n, 11); }, [&] { return inputs::banded(n / 4, 11); }},
-      {"uniform", [&] { return inputs::uniform(n, 10); }, [&] { return inputs::uniform(n / 4, 10); }},
+      {"banded", [&] { return inputs::banded(n, 11); }, [&] { return inputs::banded(n / 10, 11); }},
+      {"uniform", [&] { return inputs::uniform(n, 10); }, [&] { return inputs::uniform(n / 10, 10); }},
       {"R-MAT", [&] { return inputs::rmat(levels, 16); }, [&] { return inputs::rmat(levels - 4, 8); }}};
   for (const Matrix& m : matrices) {
     if (only == "SpTTV" || only == "SpMTTKRP") break;
