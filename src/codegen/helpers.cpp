@@ -28,10 +28,40 @@ template <class T, class I, class V> static inline I upper_bound(const T* array,
 }
 )";
 
+constexpr std::string_view insertion_sort = R"(
+template <class T> static void sort_run(T* first, T* last) {
+  for (T* at = first + 1; at < last; at++) {
+    const T x = *at;
+    T* to = at;
+    for (; to > first && x < to[-1]; to--) *to = to[-1];
+    *to = x;
+  }
+}
+)";
+
+constexpr std::string_view rank_sort = R"(
+// Up to 32 by rank, in vectors: how many are smaller, and how many equal ones come before.
+template <class T> static void sort_run(T* first, T* last) {
+  const int n = int(last - first);
+  if (n < 2) return;
+  T elements[32] = {}, ranks[32] = {};
+  for (int i = 0; i < n; i++) elements[i] = first[i];
+  for (int j = 0; j < n; j++) {
+    const T x = elements[j];
+    #pragma omp simd
+    for (int i = 0; i < 32; i++) ranks[i] += T((x < elements[i]) | ((x == elements[i]) & (j < i)));
+  }
+  for (int i = 0; i < n; i++) first[ranks[i]] = elements[i];
+}
+)";
+
 constexpr std::string_view sort = R"(
-// Ascending: quicksort with insertion sort for short runs, heapsort where the pivots are bad.
+// Ascending: nothing where it is sorted already, quicksort without branches, heapsort where the pivots are bad.
 template <class T> static void sort(T* first, T* last, int depth = 48) {
-  while (last - first > 24) {
+  T* sorted = first + 1;
+  while (sorted < last && !(*sorted < sorted[-1])) sorted++;
+  if (sorted >= last) return;
+  while (last - first > 32) {
     const int64_t n = last - first;
     if (depth-- == 0) {
       for (int64_t start = n / 2, end = n; end > 1;) {
@@ -50,25 +80,17 @@ template <class T> static void sort(T* first, T* last, int depth = 48) {
     }
     const T a = first[0], b = first[n / 2], c = last[-1];
     const T pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
-    T *left = first, *right = last - 1;
-    while (left <= right) {
-      while (*left < pivot) left++;
-      while (pivot < *right) right--;
-      if (left <= right) {
-        const T x = *left;
-        *left++ = *right;
-        *right-- = x;
-      }
+    T* middle = first;
+    for (T* at = first; at < last; at++) {
+      const T x = *at;
+      *at = *middle;
+      *middle = x;
+      middle += x < pivot;
     }
-    sort(left, last, depth);
-    last = right + 1;
+    sort(middle, last, depth);
+    last = middle;
   }
-  for (T* at = first + 1; at < last; at++) {
-    const T x = *at;
-    T* to = at;
-    for (; to > first && x < to[-1]; to--) *to = to[-1];
-    *to = x;
-  }
+  sort_run(first, last);
 }
 )";
 
@@ -186,6 +208,7 @@ std::string preamble(const Spelling& spelling, const Needs& needs) {
   }
   add(Helper::MinMax, cuda ? cuda_min_max : min_max);
   add(Helper::Search, cuda ? on_device(search) : std::string(search));
+  add(Helper::Sort, cuda ? on_device(insertion_sort) : std::string(rank_sort));
   add(Helper::Sort, cuda ? on_device(sort) : std::string(sort));
   if (!cuda) add(Helper::Scratch, scratch);
   if (!cuda) add(Helper::Resize, resize);

@@ -31,7 +31,7 @@ HostContext::HostContext(int64_t thread_count) : spd_context{} {
   threads = thread_count;
   resize = [](spd_context*, spd_array* array, int64_t count, int64_t bytes) {
     require(array->owner != nullptr, "an array that a kernel resizes has an owner");
-    array->data = static_cast<Buffer*>(array->owner)->reserve(size_t(bytes));
+    array->data = static_cast<ArrayOwner*>(array->owner)->reserve(size_t(bytes));
     array->count = count;
     return array->data;
   };

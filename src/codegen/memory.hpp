@@ -10,11 +10,21 @@
 
 namespace spdistal::codegen {
 
-/// Bytes that grow and are kept, aligned to 64.
-class Buffer {
+/// Who makes room for a result array.
+class ArrayOwner {
  public:
-  /// Room for at least this much; what was there is lost where it has to grow.
-  void* reserve(size_t bytes);
+  /// Room for at least this much; what was there is lost.
+  virtual void* reserve(size_t bytes) = 0;
+
+ protected:
+  ~ArrayOwner() = default;
+};
+
+/// Bytes that grow and are kept, aligned to 64.
+class Buffer final : public ArrayOwner {
+ public:
+  /// What was there is lost only where it has to grow.
+  void* reserve(size_t bytes) override;
   void* data() { return data_.get(); }
   size_t capacity() const { return capacity_; }
 
@@ -26,7 +36,7 @@ class Buffer {
   size_t capacity_ = 0;
 };
 
-/// An spd_context. Arrays that kernels resize have a Buffer as their owner.
+/// An spd_context. Arrays that kernels resize have an ArrayOwner* as their owner.
 class HostContext : public spd_context {
  public:
   explicit HostContext(int64_t threads = 1);

@@ -9,6 +9,7 @@
 #include "driver/state.hpp"
 #include "notation/check.hpp"
 #include "notation/concretize.hpp"
+#include "notation/races.hpp"
 #include "schedule/apply.hpp"
 #include "tensor/pack.hpp"
 
@@ -175,8 +176,11 @@ void compute_one(TensorState& tensor, StatementState& statement) {
     check_sizes(statement);
     compile_for(statement, storages);
     const StatementState::Compiled& compiled = *statement.compiled;
+    // What nobody reads any more makes room for what comes: the same memory, mapped and often still in a cache.
+    if (!storages.contains(tensor.var)) tensor.storage.reset();
     tensor.storage =
         compiled.leaf.compute(storages, Session::instance().context, [&](spd_call& call) { compiled.kernel(call); });
+    tensor.version++;
   } catch (...) {
     statement.computed = !first;
     throw;
@@ -211,7 +215,12 @@ ConcreteStatement over_threads(const ConcreteStatement& statement) {
   const Forall* outer = statement.body.as<Forall>();
   if (!outer) return statement;
   Result<ConcreteStatement> parallel = schedule::apply(Parallelize{outer->var, CPUThread, NoRaces}, statement);
-  return parallel ? *parallel : statement;
+  ConcreteStatement out = parallel ? *parallel : statement;
+  // An innermost loop that sums over a dense range sums in vectors; over sparse ones the command has no effect.
+  IndexVar inner = outer_loops(out.body).back().var;
+  if (inner == outer->var || !find_race(out, inner)) return out;
+  Result<ConcreteStatement> vectors = schedule::apply(Parallelize{inner, CPUVector, Race::Auto}, out);
+  return vectors ? *vectors : out;
 }
 
 Chosen choose(const StatementState& statement) {

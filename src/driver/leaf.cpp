@@ -69,10 +69,28 @@ struct View {
   }
 };
 
+// Memory of a result that a kernel asks for: it becomes the tensor's own.
+class Room final : public codegen::ArrayOwner {
+ public:
+  void* reserve(size_t bytes) override {
+    memory_ = Buffer::uninitialized(bytes);
+    return memory_.data();
+  }
+  Buffer take(int64_t count, size_t element) {
+    size_t bytes = size_t(count) * element;
+    if (memory_.size() == 0 && bytes == 0) reserve(0);
+    require(memory_.size() == bytes, "a kernel asks for as much memory as it fills");
+    return std::move(memory_);
+  }
+
+ private:
+  Buffer memory_;
+};
+
 // The arrays that a kernel makes, until they become a tensor.
 struct MadeArrays {
-  std::vector<codegen::Buffer> pos, crd, lists;
-  codegen::Buffer values;
+  std::vector<Room> pos, crd, lists;
+  Room values;
   std::vector<spd_level> levels;
   std::vector<spd_array> arrays;
   spd_tensor tensor{};
@@ -82,25 +100,17 @@ struct MadeArrays {
     for (size_t k = 0; k < order; k++) {
       int64_t n = dims[size_t(format.mode_order()[k])];
       levels[k].extent = levels[k].stride = n;
-      levels[k].pos.owner = &pos[k];
-      levels[k].crd.owner = &crd[k];
-      arrays[k].owner = &lists[k];
+      levels[k].pos.owner = owner(pos[k]);
+      levels[k].crd.owner = owner(crd[k]);
+      arrays[k].owner = owner(lists[k]);
     }
     tensor.levels = levels.data();
-    tensor.vals.owner = &values;
+    tensor.vals.owner = owner(values);
   }
+
+ private:
+  static codegen::ArrayOwner* owner(Room& room) { return &room; }
 };
-
-Buffer copy_bytes(const void* data, size_t bytes) {
-  Buffer out = Buffer::uninitialized(bytes);
-  if (bytes > 0) std::memcpy(out.data(), data, bytes);
-  return out;
-}
-
-IndexArray index_array(const spd_array& array, ScalarType width) {
-  return IndexArray(copy_bytes(array.data, size_t(array.count) * size_of(width)),
-                    width == ScalarType::Int32 ? IndexWidth::Int32 : IndexWidth::Int64);
-}
 
 }  // namespace
 
@@ -141,7 +151,11 @@ Storage Leaf::compute(const Storages& storages, spd_context& context, const std:
                                       shared.levels().begin() + long(kernel_.shared_level) + 1);
       pattern = std::make_shared<const Pattern>(result.format(), known_dims(result), std::move(levels));
     }
-    Storage out = statement_.start == Start::Old ? storages.at(result)->clone() : Storage(pattern, result.type());
+    Storage out = [&] {
+      if (statement_.start == Start::Old) return storages.at(result)->clone();
+      if (kernel_.zero_first) return Storage(pattern, result.type());
+      return Storage(pattern, result.type(), Buffer::uninitialized(size_t(pattern->nnz()) * size_of(result.type())));
+    }();
     View view(out.pattern(), out.value_bytes(), out.nnz());
     tensors[0] = view.tensor;
     run(call);
@@ -170,15 +184,15 @@ Storage Leaf::compute(const Storages& storages, spd_context& context, const std:
     if (result.format().levels()[k].properties().full) {
       positions *= n;
     } else {
-      level.pos = index_array(made.levels[k].pos, ScalarType::Int32);
-      level.crd = index_array(made.levels[k].crd, ScalarType::Int32);
+      level.pos = IndexArray(made.pos[k].take(made.levels[k].pos.count, sizeof(int32_t)), IndexWidth::Int32);
+      level.crd = IndexArray(made.crd[k].take(made.levels[k].crd.count, sizeof(int32_t)), IndexWidth::Int32);
       positions = made.levels[k].crd.count;
     }
     level.positions = positions;
     levels.push_back(std::move(level));
   }
   auto pattern = std::make_shared<const Pattern>(result.format(), dims, std::move(levels));
-  return Storage(pattern, result.type(), copy_bytes(tensors[0].vals.data, size_t(positions) * size_of(result.type())));
+  return Storage(pattern, result.type(), made.values.take(positions, size_of(result.type())));
 }
 
 }  // namespace spdistal

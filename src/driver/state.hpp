@@ -77,7 +77,7 @@ StatementState make_statement(const notation::Assignment& assignment);
 std::string print_statement(const StatementState& statement, notation::Printer& names);
 /// Decides what runs.
 Chosen choose(const StatementState& statement);
-/// The loops with the outermost over threads where that is safe.
+/// The loops with the outermost over threads where that is safe, and sums over dense ranges in vectors.
 notation::ConcreteStatement over_threads(const notation::ConcreteStatement& statement);
 
 /// Gives a tensor data: sizes that were open are bound to those of the data, others must agree. Throws UserError.

@@ -327,6 +327,15 @@ void Lowerer::merge_loop(const Forall& loop, const IndexVar& var, const Segment&
       at.emplace(k, f_.variable("p" + tag, s.begin));
       end.emplace(k, to);
     }
+    // Where some may end before others, the coordinate at hand is kept beside the position: past all others at the end.
+    Expr past = ir::int64(std::numeric_limits<int64_t>::max());
+    auto coordinate_or_past = [&](int k) {
+      return ir::select(Expr(at.at(k)) < end.at(k), coordinate(k, at.at(k)), past);
+    };
+    auto name_here = [&](int k) { return fmt::format("{}_{}", name(var), tensor_name(k + 1)); };
+    std::map<int, Var> here;
+    if (!all_needed)
+      for (int k : walked) here.emplace(k, f_.variable(name_here(k), coordinate_or_past(k)));
     auto any_of_all = [&](const std::function<Expr(int)>& condition) {
       std::optional<Expr> any;
       for (const std::set<int>& alternative : where.alternatives()) {
@@ -336,13 +345,12 @@ void Lowerer::merge_loop(const Forall& loop, const IndexVar& var, const Segment&
       }
       return *any;
     };
-    f_.loop_while(any_of_all([&](int k) { return Expr(at.at(k)) < end.at(k); }), [&] {
-      std::map<int, Var> here;
+    auto goes_on = [&](int k) { return all_needed ? Expr(at.at(k)) < end.at(k) : Expr(here.at(k)) < past; };
+    f_.loop_while(any_of_all(goes_on), [&] {
+      if (all_needed) here.clear();
       std::optional<Expr> smallest;
       for (int k : walked) {
-        Expr c = coordinate(k, at.at(k));
-        if (!all_needed) c = ir::select(Expr(at.at(k)) < end.at(k), c, ir::int64(std::numeric_limits<int64_t>::max()));
-        here.emplace(k, f_.constant(fmt::format("{}_{}", name(var), tensor_name(k + 1)), c));
+        if (all_needed) here.emplace(k, f_.constant(name_here(k), coordinate(k, at.at(k))));
         smallest = smallest ? ir::min(*smallest, here.at(k)) : Expr(here.at(k));
       }
       Var i = f_.constant(name(var), *smallest);
@@ -367,12 +375,19 @@ void Lowerer::merge_loop(const Forall& loop, const IndexVar& var, const Segment&
           body();
         });
       }
+      states_ = entry;
       for (int k : walked) {
         const AccessState& state = entered[size_t(k)];
         Expr next = state.group ? *state.group : Expr(at.at(k)) + 1;
-        f_.assign(at.at(k), ir::select(found.at(k), next, at.at(k)));
+        if (all_needed) {
+          f_.assign(at.at(k), ir::select(found.at(k), next, at.at(k)));
+          continue;
+        }
+        f_.when(found.at(k), [&] {
+          f_.assign(at.at(k), next);
+          f_.assign(here.at(k), coordinate_or_past(k));
+        });
       }
-      states_ = entry;
     });
   });
 }
@@ -382,7 +397,7 @@ void Lowerer::workspace_loop(const Forall& loop, const IndexVar& var, const Tens
   const Temporary& temporary = temporaries_.at(workspace);
   if (phase_ == Phase::Fill) f_.sort(*temporary.list, 0, *temporary.count);
   f_.loop("p_" + kernel_name(print_.name(workspace)), ir::int64(0), *temporary.count, [&](const Var& p) {
-    Var i = f_.constant(name(var), ir::load(*temporary.list, p));
+    Var i = f_.constant(name(var), ir::cast(ScalarType::Int64, ir::load(*temporary.list, p)));
     bind(with_below(var, i), [&] { visit(loop.body); });
   });
 }

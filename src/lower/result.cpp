@@ -67,7 +67,8 @@ void Lowerer::visit_where(const Where& where) {
   if (sparse) {
     const Temporary& temporary = temporaries_.at(made->tensor);
     f_.loop("p_" + name, ir::int64(0), *temporary.count, [&](const Var& p) {
-      f_.store(*temporary.marks, ir::load(*temporary.list, p), ir::literal(ir::Scalar::of(false)));
+      f_.store(*temporary.marks, ir::cast(ScalarType::Int64, ir::load(*temporary.list, p)),
+               ir::literal(ir::Scalar::of(false)));
     });
   }
   temporaries_ = std::move(saved);
@@ -90,7 +91,7 @@ void Lowerer::write_temporary(const Assign& assign) {
           },
           [&] {
             f_.store(*temporary.marks, at, ir::literal(ir::Scalar::of(true)));
-            f_.store(*temporary.list, *temporary.count, at);
+            f_.store(*temporary.list, *temporary.count, ir::cast(temporary.list->type.scalar, at));
             f_.increase(*temporary.count, 1);
             if (fill) f_.store(temporary.values, at, *v);
           });

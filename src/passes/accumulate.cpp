@@ -21,7 +21,16 @@
 //                                                        A[i * 32 + k] = sums[k]
 //
 // The guard is left out where the loop surely runs. It is needed: an element that no turn touches may be another
-// thread's, or not exist.
+// thread's, or not exist. Where the row was zeroed just before, it is this thread's; the sums then start at zero, are
+// kept through all the loops that follow, and the row is written once.
+//
+//   for k in 0 .. 32                                   allocate sums: double[32] zeroed
+//     A[i * 32 + k] = 0                                for p in lo .. hi
+//   for p in lo .. hi                         →          for q in …
+//     for q in …                                           for k in 0 .. 32 vector
+//       for k in 0 .. 32 vector                              sums[k] += B[q] * C[…]
+//         A[i * 32 + k] += B[q] * C[…]                 for k in 0 .. 32 vector
+//                                                        A[i * 32 + k] = sums[k]
 #include "ir/analysis.hpp"
 #include "ir/build.hpp"
 #include "ir/substitute.hpp"
@@ -117,9 +126,72 @@ Stmt one_row(const For& loop, const Store& add, const For& row) {
                 copy([&](const Var& own, const Expr& index) { return store(add.array, index, load(sums, own)); })}};
 }
 
+/// A loop that zeroes a short row: its store, whose index is linear in the loop's variable.
+const Store* zeroes_row(const For& loop) {
+  const Stmt* body = &loop.body;
+  while (body->is<Block>() && body->as<Block>()->stmts.size() == 1) body = &body->as<Block>()->stmts[0];
+  auto* n = body->as<Store>();
+  auto trips = trip_count(loop);
+  if (!n || n->mode != StoreMode::Set || !trips || *trips < 1 || *trips > longest_row) return nullptr;
+  if (constant_integer(loop.lo) != 0 || constant_integer(loop.step) != 1) return nullptr;
+  return n->value == zero(type_of(n->value)) ? n : nullptr;
+}
+
+/// The one addition to the row that `zeroes` clears, if a statement has one and does nothing else with the array.
+std::optional<Addition> only_addition(const Stmt& s, const For& zeroes, const Store& zeroed) {
+  bool serial = s.is<For>() && uses(s)[zeroed.array.symbol] == 1;
+  each<Parallel>(s, [&](const Parallel&) { serial = false; });
+  each<For>(s, [&](const For& n) { serial &= n.kind == LoopKind::Serial || n.kind == LoopKind::Vector; });
+  auto base = base_of(zeroed.index, zeroes.var);
+  if (!serial || !base || changes(s).touches(*base)) return {};
+  std::optional<Addition> out;
+  each<For>(s, [&](const For& row) {
+    std::vector<Addition> here;
+    if (trip_count(row) == trip_count(zeroes)) always_stored(row, nullptr, here);
+    for (const Addition& a : here)
+      if (a.row && a.row->var.symbol == row.var.symbol && a.store.array.symbol == zeroed.array.symbol &&
+          base_of(a.store.index, row.var) == base)
+        out = a;
+  });
+  return out;
+}
+
+/// Zeroed rows of a block that one later statement adds to.
+Stmt zeroed_rows(const Block& n) {
+  std::vector<Stmt> stmts = n.stmts;
+  for (size_t at = 0; at < stmts.size(); at++) {
+    auto* zeroes = stmts[at].as<For>();
+    const Store* zeroed = zeroes ? zeroes_row(*zeroes) : nullptr;
+    if (!zeroed) continue;
+    size_t next = at + 1;
+    // What stands between neither uses the row nor moves it.
+    auto passes_by = [&](const Stmt& s) {
+      Changes changed = changes(s);
+      return !changed.arrays.contains(zeroed->array.symbol) && uses(s)[zeroed->array.symbol] == 0 &&
+             !changed.touches(zeroed->index);
+    };
+    while (next < stmts.size() && passes_by(stmts[next])) next++;
+    if (next == stmts.size()) continue;
+    auto add = only_addition(stmts[next], *zeroes, *zeroed);
+    if (!add) continue;
+    Var sums = var("sums", array_of(zeroed->array.type.scalar));
+    Var k = var(add->row->var.symbol.name(), zeroes->var.type);
+    Stmt loops = replace_store(stmts[next], zeroed->array, [&](const Store& old) -> Stmt {
+      return Store{StoreMode::Add, sums, add->row->var, old.value};
+    });
+    Expr index = substitute(zeroed->index, {{zeroes->var.symbol, k}});
+    Stmt write =
+        For{k, zeroes->lo, zeroes->hi, zeroes->step, store(zeroed->array, index, load(sums, k)), add->row->kind, 1};
+    stmts[next] = Block{{Allocate{sums, zeroes->hi, Fill::Zeroed}, loops, write}};
+    stmts.erase(stmts.begin() + long(at--));
+  }
+  return Block{std::move(stmts)};
+}
+
 }  // namespace
 
-Function accumulate(const Function& f, const Target&) {
+Function accumulate(const Function& original, const Target&) {
+  Function f{original.name, original.params, rewrite(original.body, [](const Block& n) { return zeroed_rows(n); })};
   // Local arrays of constant size are what this makes; they are left alone.
   std::set<Symbol> local;
   each<Allocate>(f.body, [&](const Allocate& n) {

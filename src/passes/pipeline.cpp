@@ -12,9 +12,16 @@ namespace spdistal::passes {
 
 std::span<const Pass> pipeline() {
   static constexpr Pass table[] = {
-      {"simplify", simplify},   {"accumulate", accumulate},     {"hoist", hoist},
-      {"unroll", unroll},       {"vectorize", vectorize},       {"simplify again", simplify},
-      {"propagate", propagate}, {"simplify at last", simplify}, {"remove unused", remove_unused},
+      {"simplify", simplify},
+      {"accumulate", accumulate},
+      {"hoist", hoist},
+      {"propagate", propagate},
+      {"unroll", unroll},
+      {"vectorize", vectorize},
+      {"simplify again", simplify},
+      {"propagate again", propagate},
+      {"simplify at last", simplify},
+      {"remove unused", remove_unused},
   };
   return table;
 }

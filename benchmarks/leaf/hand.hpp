@@ -1,0 +1,56 @@
+// The kernels as a person would write them for these formats: what the compiled ones are measured against.
+#pragma once
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+namespace hand {
+
+constexpr int64_t columns = 32;
+
+struct Csr {
+  int64_t rows, cols;
+  const int32_t *pos, *crd;
+  const double* vals;
+};
+
+/// A tensor of order 3: rows dense, then two compressed levels.
+struct Csf {
+  int64_t rows;
+  const int32_t *pos1, *crd1, *pos2, *crd2;
+  const double* vals;
+};
+
+/// Memory that grows, is kept between runs, and stands on huge pages where it is large.
+class Memory {
+ public:
+  void* room(size_t bytes);
+
+ private:
+  struct Free {
+    void operator()(void* p) const { std::free(p); }
+  };
+  std::unique_ptr<void, Free> data_;
+  size_t capacity_ = 0;
+};
+
+/// A result that the loop assembles.
+struct Made {
+  Memory pos_memory, crd_memory, vals_memory;
+  int32_t *pos = nullptr, *crd = nullptr;
+  double* vals = nullptr;
+};
+
+void spmv(const Csr& B, const double* c, Made& a);
+void spmm(const Csr& B, const double* C, Made& A);
+void spadd3(const Csr& B, const Csr& C, const Csr& D, Made& A);
+/// D is stored by columns.
+void sddmm(const Csr& B, const double* C, const double* D, Made& A);
+void spttv(const Csf& B, const double* c, Made& A);
+void spmttkrp(const Csf& B, const double* C, const double* D, Made& A);
+void spgemm(const Csr& B, const Csr& C, Made& A);
+
+/// Bytes per second of a[i] = b[i] + s * c[i].
+double triad(double* a, const double* b, const double* c, int64_t n, double s);
+
+}  // namespace hand
