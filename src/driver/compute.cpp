@@ -242,6 +242,8 @@ void set_storage(TensorState& tensor, Storage storage) {
   tensor.storage = std::move(storage);
   tensor.version++;
   tensor.inserted.reset();
+  // What was said before the data came no longer waits to be computed.
+  if (tensor.current) tensor.current->computed = true;
 }
 
 const Storage& data_of(TensorState& tensor) {

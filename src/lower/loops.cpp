@@ -3,9 +3,7 @@
 
 #include <limits>
 
-#include "base/require.hpp"
 #include "lower/lowerer.hpp"
-#include "notation/races.hpp"
 
 namespace spdistal::lower {
 
@@ -24,10 +22,6 @@ bool is_plain_sum(const IndexExpr& value, const IndexVar& var, std::optional<Ind
   offset = sum->a;
   return true;
 }
-
-bool is_innermost(const Forall& loop) { return loop.body.is<Assign>(); }
-
-constexpr int first_workspace_atom = 1 << 20;
 
 }  // namespace
 
@@ -48,7 +42,7 @@ void Lowerer::visit_loop(const Forall& loop) {
   Segment range{ir::int64(0), ir::int64(0)};
   if (root && root->fixed) range = {ir::int64(*root->fixed), ir::int64(*root->fixed + 1)};
   else range.end = size(top);
-  bool whole = !(root && root->fixed);
+  Reach reach = root && root->fixed ? Reach::Part : Reach::Whole;
   std::vector<std::pair<IndexVar, Expr>> below;  // a variable on the way, and how far it lies below the top
   while (const Relation* relation = provenance_.made_by(top)) {
     std::optional<IndexExpr> offset;
@@ -63,14 +57,14 @@ void Lowerer::visit_loop(const Forall& loop) {
     range = {range.begin + start, range.end + start};
     if (up.guard == Guard::Checked)
       range.end = Expr(f_.constant(name(up.var) + "_end", ir::min(range.end, size(up.var))));
-    whole = whole && !offset;
+    if (offset) reach = Reach::Part;
     top = up.var;
   }
   auto lowered = [&](const Forall& inner) {
     const Relation* relation = provenance_.made_by(top);
     const StoredCoordinate* stored = relation ? relation->replaced[0].value.as<StoredCoordinate>() : nullptr;
     if (stored) position_loop(inner, top, range, stored->levels);
-    else if (provenance_.root(top)) coordinate_loop(inner, top, range, whole);
+    else if (provenance_.root(top)) coordinate_loop(inner, top, range, reach);
     else dense_loop(inner, top, range, {});
   };
   below_ = std::move(below);
@@ -117,64 +111,7 @@ void Lowerer::visit_loop(const Forall& loop) {
   zeroed_ = saved;
 }
 
-// ---- what is active ---------------------------------------------------------------------------------------------------
-
-Formula Lowerer::where_active(const Stmt& stmt, const std::set<int>& atoms) {
-  return match(
-      stmt, [&](const Forall& n) { return where_active(n.body, atoms); },
-      [&](const Where& n) {
-        Formula made = where_active(n.producer, atoms);
-        each<Assign>(n.producer, [&](const Assign& a) { made_where_.insert_or_assign(a.lhs.tensor, made); });
-        return where_active(n.consumer, atoms);
-      },
-      [&](const Assign& n) { return where_active(n.rhs, atoms); },
-      [&](const Sequence& n) {
-        Formula any = Formula::never();
-        for (const Stmt& part : n.stmts) any = any | where_active(part, atoms);
-        return any;
-      });
-}
-
-Formula Lowerer::where_active(const notation::Expr& expr, const std::set<int>& atoms) {
-  auto of = [&](const notation::Expr& e) { return where_active(e, atoms); };
-  return match(
-      expr,
-      [&](const Access& n) {
-        if (auto made = made_where_.find(n.tensor); made != made_where_.end()) return made->second;
-        if (n.tensor.origin() == Origin::Temporary) {
-          int atom = first_workspace_atom + int(std::distance(temporaries_.begin(), temporaries_.find(n.tensor)));
-          return atoms.contains(atom) ? Formula::atom(atom) : Formula::always();
-        }
-        int operand = find_operand(n);
-        return atoms.contains(operand) ? Formula::atom(operand) : Formula::always();
-      },
-      [&](const Literal& n) {
-        bool zero = std::visit([](auto v) { return v == decltype(v){}; }, static_cast<const ScalarVariant&>(n.value));
-        return zero ? Formula::never() : Formula::always();
-      },
-      [&](const Neg& n) { return of(n.a); },
-      [&](const Binary& n) {
-        switch (n.op) {
-          case notation::BinaryOp::Mul: return of(n.a) & of(n.b);
-          case notation::BinaryOp::Div: return of(n.a);
-          default: return of(n.a) | of(n.b);
-        }
-      },
-      [&](const Call& n) {
-        switch (n.function) {
-          case Function::Sqrt:
-          case Function::Abs: return of(n.args[0]);
-          case Function::Min:
-          case Function::Max: return of(n.args[0]) | of(n.args[1]);
-          default: return Formula::always();
-        }
-      },
-      [&](const Sum& n) { return of(n.body); });
-}
-
-// ---- loops over coordinates -------------------------------------------------------------------------------------------
-
-void Lowerer::coordinate_loop(const Forall& loop, const IndexVar& var, const Segment& range, bool whole) {
+void Lowerer::coordinate_loop(const Forall& loop, const IndexVar& var, const Segment& range, Reach reach) {
   std::set<int> atoms;
   std::vector<int> walked;
   for (int k = 0; k < int(states_.size()); k++)
@@ -212,8 +149,8 @@ void Lowerer::coordinate_loop(const Forall& loop, const IndexVar& var, const Seg
   covering_ = covering_ && !holds_result(loop.body);
   int first = *where.atoms().begin();
   if (single && first >= first_workspace_atom) workspace_loop(loop, var, workspaces.at(first));
-  else if (single) sparse_loop(loop, var, range, whole, first);
-  else merge_loop(loop, var, range, whole, where);
+  else if (single) sparse_loop(loop, var, range, reach, first);
+  else merge_loop(loop, var, range, reach, where);
   covering_ = saved;
 }
 
@@ -267,12 +204,12 @@ void Lowerer::dense_loop(const Forall& loop, const IndexVar& var, const Segment&
 }
 
 // What one access stores.
-void Lowerer::sparse_loop(const Forall& loop, const IndexVar& var, const Segment& range, bool whole, int k) {
+void Lowerer::sparse_loop(const Forall& loop, const IndexVar& var, const Segment& range, Reach reach, int k) {
   AccessState entry = states_[size_t(k)];
   const std::vector<LevelFormat>& levels = kernel_.operands[size_t(k)].tensor.format().levels();
   std::string tag = fmt::format("{}{}", tensor_name(k + 1), entry.level + 1);
   Segment s = segment(k);
-  if (!whole) {
+  if (reach == Reach::Part) {
     Var crd = crd_array(k + 1, entry.level);
     Var from = f_.constant(tag + "_from", s.begin), to = f_.constant(tag + "_to", s.end);
     s.begin = f_.constant(tag + "_first", ir::lower_bound(crd, from, to, ir::cast(crd.type.scalar, range.begin)));
@@ -306,7 +243,7 @@ void Lowerer::sparse_loop(const Forall& loop, const IndexVar& var, const Segment
 }
 
 // Several accesses side by side: the smallest coordinate at hand is next.
-void Lowerer::merge_loop(const Forall& loop, const IndexVar& var, const Segment& range, bool whole,
+void Lowerer::merge_loop(const Forall& loop, const IndexVar& var, const Segment& range, Reach reach,
                          const Formula& where) {
   once_for_all_shares([&] {
     std::vector<AccessState> entry = states_;
@@ -319,7 +256,7 @@ void Lowerer::merge_loop(const Forall& loop, const IndexVar& var, const Segment&
       std::string tag = fmt::format("{}{}", tensor_name(k + 1), states_[size_t(k)].level + 1);
       Var crd = crd_array(k + 1, states_[size_t(k)].level);
       Var to = f_.constant(tag + "_to", s.end);
-      if (!whole) {
+      if (reach == Reach::Part) {
         Var from = f_.constant(tag + "_from", s.begin);
         s.begin = ir::lower_bound(crd, from, to, ir::cast(crd.type.scalar, range.begin));
         to = f_.constant(tag + "_last", ir::lower_bound(crd, from, to, ir::cast(crd.type.scalar, range.end)));
@@ -400,255 +337,6 @@ void Lowerer::workspace_loop(const Forall& loop, const IndexVar& var, const Tens
     Var i = f_.constant(name(var), ir::cast(ScalarType::Int64, ir::load(*temporary.list, p)));
     bind(with_below(var, i), [&] { visit(loop.body); });
   });
-}
-
-// ---- loops over positions ---------------------------------------------------------------------------------------------
-
-Expr Lowerer::stored_positions(int tensor, size_t level) {
-  std::string key = fmt::format("{}{}_count", tensor_name(tensor), level + 1);
-  auto known = params_.find(key);
-  if (known == params_.end())
-    known = params_.emplace(key, f_.number(key, ir::Source::Field::End, tensor, int(level))).first;
-  return known->second;
-}
-
-// The position above one of a compressed level.
-Expr Lowerer::search_parent(int tensor, size_t level, const Expr& position) {
-  Var pos = pos_array(tensor, level);
-  return ir::upper_bound(pos, 0, stored_positions(tensor, level - 1) + 1, ir::cast(pos.type.scalar, position)) - 1;
-}
-
-// Goes to a position of the last of the levels: gives the coordinates of all of them. `parent` finds the position above
-// one of a compressed level.
-std::vector<std::pair<IndexVar, Expr>> Lowerer::enter_position(
-    const IndexVar& position_var, const Levels& levels, const Expr& p,
-    const std::function<Expr(size_t level, const Expr& position)>& parent) {
-  int k = find_operand(levels.access), tensor = k + 1;
-  const std::vector<LevelFormat>& formats = levels.access.tensor.format().levels();
-  Expr position = levels.first > 0 ? segment(k).begin + p : p;
-  AccessState reached{levels.last + 1, position, states_[size_t(k)].present, std::nullopt, states_[size_t(k)].path};
-  reached.path.resize(levels.last + 1, position);
-  std::vector<std::pair<IndexVar, Expr>> found;
-  for (size_t level = levels.last;; level--) {
-    bool full = formats[level].properties().full;
-    Expr c = !full ? ir::cast(ScalarType::Int64, ir::load(crd_array(tensor, level), position))
-             : level == levels.first && level == levels.last ? p
-             : level == levels.first && level == 0           ? position
-                                                             : position % dense_size(tensor, level);
-    reached.path[level] = position;
-    found.emplace_back(levels.var(level), f_.constant(name(levels.var(level)), c));
-    if (level == levels.first) break;
-    if (full) position = position / dense_size(tensor, level);
-    else if (!formats[level].properties().branchless) position = parent(level, position);
-  }
-  states_[size_t(k)] = reached;
-  // The variable that the coordinates together stand for; seldom read.
-  const IndexVar& whole = provenance_.made_by(position_var)->replaced[0].var;
-  if (levels.first < levels.last) {
-    Expr fused = found.back().second;
-    for (size_t n = found.size() - 1; n-- > 0;) fused = fused * size(found[n].first) + found[n].second;
-    found.emplace_back(whole, fused);
-  }
-  return found;
-}
-
-void Lowerer::position_loop(const Forall& loop, const IndexVar& var, const Segment& range, const Levels& levels) {
-  int k = find_operand(levels.access), tensor = k + 1;
-  const std::vector<LevelFormat>& formats = levels.access.tensor.format().levels();
-  std::vector<AccessState> entry = states_;
-  bool saved = covering_;
-  covering_ = covering_ && !holds_result(loop.body);
-  std::map<size_t, Var> parents;  // positions at the levels above: searched once, then walked along
-  plain_range_ = false;
-  range_loop(
-      loop, name(var), range, std::nullopt,
-      [&](const Expr& first) {
-        Expr position = levels.first > 0 ? segment(k).begin + first : first;
-        for (size_t level = levels.last; level > levels.first; level--) {
-          if (formats[level].properties().full) position = position / dense_size(tensor, level);
-          else if (!formats[level].properties().branchless) {
-            Expr above = search_parent(tensor, level, position);
-            parents.insert_or_assign(level, f_.variable(fmt::format("p{}{}", tensor_name(tensor), level), above));
-            position = parents.at(level);
-          }
-        }
-      },
-      [&](const Var& p) {
-        std::vector<std::pair<IndexVar, Expr>> found =
-            enter_position(var, levels, p, [&](size_t level, const Expr& position) -> Expr {
-              const Var& parent = parents.at(level);
-              Expr end = ir::cast(ScalarType::Int64, ir::load(pos_array(tensor, level), Expr(parent) + 1));
-              f_.loop_while(end <= position, [&] { f_.increase(parent, 1); });
-              return parent;
-            });
-        for (auto& more : with_below(var, p)) found.push_back(more);
-        bind(found, [&] { visit(loop.body); });
-        states_ = entry;
-      });
-  states_ = entry;
-  covering_ = saved;
-}
-
-// ---- emitting ----------------------------------------------------------------------------------------------------------
-
-bool Lowerer::can_run_in_parallel(const Forall& loop) const {
-  if (!loop.tags.parallel || loop.tags.parallel->unit != Unit::CPUThread || in_parallel_) return false;
-  // Nothing adds to a bool atomically.
-  if (result_type() == ScalarType::Bool && find_race(statement_, loop.var)) return false;
-  // Temporaries from outside are written by one thread only.
-  bool own = true;
-  std::set<TensorVar> inside;
-  each<Where>(loop.body,
-              [&](const Where& w) { each<Assign>(w.producer, [&](const Assign& a) { inside.insert(a.lhs.tensor); }); });
-  each<Assign>(loop.body, [&](const Assign& a) {
-    own &= a.lhs.tensor.origin() == Origin::Declared || inside.contains(a.lhs.tensor);
-  });
-  return own;
-}
-
-void Lowerer::range_loop(const Forall& loop, const std::string& name, const Segment& range,
-                         const std::optional<Var>& weight, const std::function<void(const Expr& first)>& before,
-                         const std::function<void(const Var&)>& fill) {
-  ir::LoopOptions options;
-  options.unroll = int(loop.tags.unroll);
-  bool shares = find_race(statement_, loop.var).has_value();
-  bool asked = loop.tags.parallel && loop.tags.parallel->unit == Unit::CPUVector;
-  bool by_itself = plain_range_ && !loop.tags.parallel && !shares;
-  if (is_innermost(loop) && plain_range_ && (by_itself || asked) && (!shares || sum_) && !racing_ &&
-      writes_in_place(loop))
-    options.kind = ir::LoopKind::Vector;
-
-  // The share [t, t + 1) of `parts` of the range, by weight where that is told.
-  auto share = [&](const Expr& t, const Expr& parts) -> Segment {
-    Var from = f_.constant(name + "_from", range.begin), to = f_.constant(name + "_to", range.end);
-    auto cut = [&](const Expr& part) -> Expr {
-      if (!weight) return from + (to - from) * part / parts;
-      Expr w0 = ir::cast(ScalarType::Int64, ir::load(*weight, from)),
-           w1 = ir::cast(ScalarType::Int64, ir::load(*weight, to));
-      Expr target = ir::cast(weight->type.scalar, w0 + (w1 - w0) * part / parts);
-      return ir::select(ir::equal(part, 0), from,
-                        ir::select(ir::equal(part, parts), to, ir::lower_bound(*weight, from, to, target)));
-    };
-    return {f_.constant(name + "_begin", cut(t)), f_.constant(name + "_end", cut(t + 1))};
-  };
-
-  if (chunk_) {
-    Expr t = *chunk_, parts = *chunks_;
-    chunk_.reset();
-    Segment mine = share(t, parts);
-    before(mine.begin);
-    f_.loop(name, mine.begin, mine.end, fill, options);
-    chunk_ = t;
-    return;
-  }
-  if (!can_run_in_parallel(loop)) {
-    before(range.begin);
-    f_.loop(name, range.begin, range.end, fill, options);
-    return;
-  }
-  if (!threads_) threads_ = f_.threads();
-  bool saved = racing_;
-  racing_ = racing_ || shares;
-  in_parallel_ = true;
-  f_.parallel("t", *threads_, [&](const Var& t) {
-    Segment mine = share(t, *threads_);
-    before(mine.begin);
-    if (sum_in_threads_) sum_ = f_.variable("sum", ir::zero(ir::value_of(sum_type())));
-    f_.loop(name, mine.begin, mine.end, fill, options);
-    if (sum_in_threads_) {
-      Expr total = *sum_;
-      sum_.reset();
-      store(vals_array(0), result_position(), total, ir::StoreMode::AtomicAdd);
-    }
-  });
-  in_parallel_ = false;
-  racing_ = saved;
-}
-
-// Does the assignment in an innermost loop go to elements that have their place? Lists and cursors grow one by one.
-bool Lowerer::writes_in_place(const Forall& loop) const {
-  const Assign* assign = loop.body.as<Assign>();
-  if (assign->lhs.tensor == lhs_.tensor)
-    return kernel_.assembly == Assembly::Dense || kernel_.assembly == Assembly::Shared || (sum_ && !any_);
-  return assign->lhs.tensor.format().is_dense() && !assign->lhs.indices.empty();
-}
-
-// A loop that cannot be divided is run whole by the first share.
-void Lowerer::once_for_all_shares(const std::function<void()>& fill) {
-  if (!chunk_) return fill();
-  Expr t = *chunk_;
-  chunk_.reset();
-  f_.when(ir::equal(t, 0), fill);
-  chunk_ = t;
-}
-
-std::vector<std::pair<IndexVar, Expr>> Lowerer::with_below(const IndexVar& top, const Expr& value) const {
-  std::vector<std::pair<IndexVar, Expr>> out{{top, value}};
-  for (const auto& [var, distance] : below_) out.emplace_back(var, value - distance);
-  return out;
-}
-
-void Lowerer::bind(std::vector<std::pair<IndexVar, Expr>> found, const std::function<void()>& fill) {
-  std::map<IndexVar, Expr> saved_values = values_;
-  std::vector<AccessState> saved_states = states_;
-  std::vector<std::pair<IndexVar, Expr>> saved_below = below_;
-  plain_range_ = false;
-  for (auto& [var, value] : found) values_.insert_or_assign(var, value);
-  derive([&] {
-    settle();
-    // Levels of the result that its new coordinates belong to are closed when what is inside is done.
-    std::vector<IndexVar> fresh;
-    if (!in_producer_)
-      for (int dim : lhs_.tensor.format().mode_order())
-        if (const IndexVar& var = lhs_.indices[size_t(dim)]; values_.contains(var) && !saved_values.contains(var))
-          fresh.push_back(var);
-    std::function<void(size_t)> open = [&](size_t next) {
-      if (next == fresh.size()) fill();
-      else open_level(fresh[next], [&] { open(next + 1); });
-    };
-    open(0);
-  });
-  values_ = std::move(saved_values);
-  states_ = std::move(saved_states);
-  below_ = std::move(saved_below);
-}
-
-// Finds variables that follow from those known; where one may lie beyond its size, the rest is guarded.
-void Lowerer::derive(const std::function<void()>& fill) {
-  const std::vector<Relation>& relations = provenance_.relations;
-  for (auto relation = relations.rbegin(); relation != relations.rend(); ++relation) {
-    auto known = [&](const IndexVar& v) { return values_.contains(v); };
-    std::vector<IndexVar> needs = relation->needs();
-    auto done = [&](const Replaced& r) { return known(r.var); };
-    if (std::all_of(relation->replaced.begin(), relation->replaced.end(), done)) continue;
-    if (!std::all_of(needs.begin(), needs.end(), known)) continue;
-    if (auto* stored = relation->replaced[0].value.as<StoredCoordinate>()) {
-      // The variables of the levels are what is asked for; the fused one is never read.
-      if (known(stored->levels.var(stored->levels.last))) continue;
-      int tensor = find_operand(stored->levels.access) + 1;
-      Expr p = f_.constant("p" + tensor_name(tensor), index(stored->position));
-      for (const auto& [var, value] :
-           enter_position(relation->made[0].var, stored->levels, p, [&](size_t level, const Expr&position) -> Expr {
-             return f_.constant(fmt::format("p{}{}", tensor_name(tensor), level),
-                                search_parent(tensor, level, position));
-           }))
-        values_.insert_or_assign(var, value);
-      continue;
-    }
-    std::optional<Expr> inside;
-    for (const Replaced& r : relation->replaced) {
-      if (known(r.var)) continue;
-      Expr value = f_.constant(name(r.var), index(r.value));
-      values_.insert_or_assign(r.var, value);
-      if (r.guard != Guard::Checked) continue;
-      Expr check = value < size(r.var);
-      inside = inside ? *inside && check : check;
-    }
-    if (!inside) continue;
-    f_.when(*inside, [&] { derive(fill); });
-    return;
-  }
-  fill();
 }
 
 }  // namespace spdistal::lower

@@ -1,8 +1,9 @@
 // The state of one lowering. Statements are visited from the outside in; loops bind index variables, accesses go down
 // their levels as their variables become known, and the innermost assignments write the result.
 //
-// Reading order: lower.cpp (what kind of result), loops.cpp (which loop is emitted), access.cpp (going down levels),
-// values.cpp (expressions), result.cpp (writing).
+// Reading order: lower.cpp (what kind of result), loops.cpp and positions.cpp (which loop is emitted), emit.cpp (how),
+// active.cpp (where there is anything to do), access.cpp (going down levels), values.cpp (expressions), result.cpp
+// (writing).
 #pragma once
 #include <functional>
 #include <map>
@@ -39,7 +40,13 @@ struct Temporary {
   std::optional<ir::Var> marks, list, count;  // of a sparse one: touched or not, touched coordinates, how many
 };
 
+/// Does a loop over a coordinate visit all its values, or a range of them?
+enum class Reach : uint8_t { Whole, Part };
+
 enum class Phase : uint8_t { Count, Fill };
+
+/// Atoms of formulas: operands by their number, workspaces from here on.
+inline constexpr int first_workspace_atom = 1 << 20;
 
 class Lowerer {
  public:
@@ -56,13 +63,15 @@ class Lowerer {
   // ---- loops.cpp ----
   void visit(const notation::Stmt& stmt);
   void visit_loop(const notation::Forall& loop);
-  void coordinate_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range, bool whole);
+  void coordinate_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range, Reach reach);
   void dense_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range,
                   const std::vector<int>& walked);
-  void sparse_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range, bool whole, int operand);
-  void merge_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range, bool whole,
+  void sparse_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range, Reach reach, int operand);
+  void merge_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range, Reach reach,
                   const Formula& where);
   void workspace_loop(const notation::Forall& loop, const IndexVar& var, const notation::TensorVar& workspace);
+
+  // ---- positions.cpp ----
   void position_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range,
                      const notation::Levels& levels);
   ir::Expr stored_positions(int tensor, size_t level);
@@ -70,6 +79,8 @@ class Lowerer {
   std::vector<std::pair<IndexVar, ir::Expr>> enter_position(
       const IndexVar& position_var, const notation::Levels& levels, const ir::Expr& p,
       const std::function<ir::Expr(size_t level, const ir::Expr& position)>& parent);
+
+  // ---- emit.cpp ----
   /// for (name = range…), divided among threads where the loop is parallel and nothing speaks against it. `before` runs
   /// once per thread with the first index. `weight` is an array that tells how the work before each index adds up.
   void range_loop(const notation::Forall& loop, const std::string& name, const Segment& range,
@@ -79,12 +90,14 @@ class Lowerer {
   void bind(std::vector<std::pair<IndexVar, ir::Expr>> found, const std::function<void()>& fill);
   void derive(const std::function<void()>& fill);
   bool can_run_in_parallel(const notation::Forall& loop) const;
-  /// Where the statement has an effect, as a formula over the operands (and workspaces) that `atoms` names.
-  Formula where_active(const notation::Stmt& stmt, const std::set<int>& atoms);
-  Formula where_active(const notation::Expr& expr, const std::set<int>& atoms);
   bool writes_in_place(const notation::Forall& loop) const;
   void once_for_all_shares(const std::function<void()>& fill);
   std::vector<std::pair<IndexVar, ir::Expr>> with_below(const IndexVar& top, const ir::Expr& value) const;
+
+  // ---- active.cpp ----
+  /// Where the statement has an effect, as a formula over the operands (and workspaces) that `atoms` names.
+  Formula where_active(const notation::Stmt& stmt, const std::set<int>& atoms);
+  Formula where_active(const notation::Expr& expr, const std::set<int>& atoms);
 
   // ---- access.cpp ----
   const IndexVar& level_var(int operand) const;

@@ -332,5 +332,16 @@ TEST_F(Data, TheKernelIsText) {
   EXPECT_NE(a.kernel().find("for"), std::string::npos);
 }
 
+TEST(Data, GivenAfterAStatementTakesItsPlaceUntilItIsComputedAgain) {
+  IndexVar i;
+  Tensor<double> a("a", {3}, Format({Dense})), b("b", {3}, Format({Dense}));
+  b.fill(2.0);
+  a(i) = b(i) * 5;
+  a.fill(7.0);
+  EXPECT_EQ(a.at({1}), 7.0);
+  a.compute();
+  EXPECT_EQ(a.at({1}), 10.0);
+}
+
 }  // namespace
 }  // namespace spdistal

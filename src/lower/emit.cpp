@@ -1,0 +1,175 @@
+// Emitting a loop: divided among threads or not, in vectors or not; and what becomes known inside it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lower/lowerer.hpp"
+#include "notation/races.hpp"
+
+namespace spdistal::lower {
+
+using namespace notation;
+using ir::Expr;
+using ir::Var;
+
+bool Lowerer::can_run_in_parallel(const Forall& loop) const {
+  if (!loop.tags.parallel || loop.tags.parallel->unit != Unit::CPUThread || in_parallel_) return false;
+  // Nothing adds to a bool atomically.
+  if (result_type() == ScalarType::Bool && find_race(statement_, loop.var)) return false;
+  // Temporaries from outside are written by one thread only.
+  bool own = true;
+  std::set<TensorVar> inside;
+  each<Where>(loop.body,
+              [&](const Where& w) { each<Assign>(w.producer, [&](const Assign& a) { inside.insert(a.lhs.tensor); }); });
+  each<Assign>(loop.body, [&](const Assign& a) {
+    own &= a.lhs.tensor.origin() == Origin::Declared || inside.contains(a.lhs.tensor);
+  });
+  return own;
+}
+
+void Lowerer::range_loop(const Forall& loop, const std::string& name, const Segment& range,
+                         const std::optional<Var>& weight, const std::function<void(const Expr& first)>& before,
+                         const std::function<void(const Var&)>& fill) {
+  ir::LoopOptions options;
+  options.unroll = int(loop.tags.unroll);
+  bool shares = find_race(statement_, loop.var).has_value();
+  bool asked = loop.tags.parallel && loop.tags.parallel->unit == Unit::CPUVector;
+  bool by_itself = plain_range_ && !loop.tags.parallel && !shares;
+  if (loop.body.is<Assign>() && plain_range_ && (by_itself || asked) && (!shares || sum_) && !racing_ &&
+      writes_in_place(loop))
+    options.kind = ir::LoopKind::Vector;
+
+  // The share [t, t + 1) of `parts` of the range, by weight where that is told.
+  auto share = [&](const Expr& t, const Expr& parts) -> Segment {
+    Var from = f_.constant(name + "_from", range.begin), to = f_.constant(name + "_to", range.end);
+    auto cut = [&](const Expr& part) -> Expr {
+      if (!weight) return from + (to - from) * part / parts;
+      Expr w0 = ir::cast(ScalarType::Int64, ir::load(*weight, from)),
+           w1 = ir::cast(ScalarType::Int64, ir::load(*weight, to));
+      Expr target = ir::cast(weight->type.scalar, w0 + (w1 - w0) * part / parts);
+      return ir::select(ir::equal(part, 0), from,
+                        ir::select(ir::equal(part, parts), to, ir::lower_bound(*weight, from, to, target)));
+    };
+    return {f_.constant(name + "_begin", cut(t)), f_.constant(name + "_end", cut(t + 1))};
+  };
+
+  if (chunk_) {
+    Expr t = *chunk_, parts = *chunks_;
+    chunk_.reset();
+    Segment mine = share(t, parts);
+    before(mine.begin);
+    f_.loop(name, mine.begin, mine.end, fill, options);
+    chunk_ = t;
+    return;
+  }
+  if (!can_run_in_parallel(loop)) {
+    before(range.begin);
+    f_.loop(name, range.begin, range.end, fill, options);
+    return;
+  }
+  if (!threads_) threads_ = f_.threads();
+  bool saved = racing_;
+  racing_ = racing_ || shares;
+  in_parallel_ = true;
+  f_.parallel("t", *threads_, [&](const Var& t) {
+    Segment mine = share(t, *threads_);
+    before(mine.begin);
+    if (sum_in_threads_) sum_ = f_.variable("sum", ir::zero(ir::value_of(sum_type())));
+    f_.loop(name, mine.begin, mine.end, fill, options);
+    if (sum_in_threads_) {
+      Expr total = *sum_;
+      sum_.reset();
+      store(vals_array(0), result_position(), total, ir::StoreMode::AtomicAdd);
+    }
+  });
+  in_parallel_ = false;
+  racing_ = saved;
+}
+
+// Does the assignment in an innermost loop go to elements that have their place? Lists and cursors grow one by one.
+bool Lowerer::writes_in_place(const Forall& loop) const {
+  const Assign* assign = loop.body.as<Assign>();
+  if (assign->lhs.tensor == lhs_.tensor)
+    return kernel_.assembly == Assembly::Dense || kernel_.assembly == Assembly::Shared || (sum_ && !any_);
+  return assign->lhs.tensor.format().is_dense() && !assign->lhs.indices.empty();
+}
+
+// A loop that cannot be divided is run whole by the first share.
+void Lowerer::once_for_all_shares(const std::function<void()>& fill) {
+  if (!chunk_) return fill();
+  Expr t = *chunk_;
+  chunk_.reset();
+  f_.when(ir::equal(t, 0), fill);
+  chunk_ = t;
+}
+
+std::vector<std::pair<IndexVar, Expr>> Lowerer::with_below(const IndexVar& top, const Expr& value) const {
+  std::vector<std::pair<IndexVar, Expr>> out{{top, value}};
+  for (const auto& [var, distance] : below_) out.emplace_back(var, value - distance);
+  return out;
+}
+
+void Lowerer::bind(std::vector<std::pair<IndexVar, Expr>> found, const std::function<void()>& fill) {
+  std::map<IndexVar, Expr> saved_values = values_;
+  std::vector<AccessState> saved_states = states_;
+  std::vector<std::pair<IndexVar, Expr>> saved_below = below_;
+  plain_range_ = false;
+  for (auto& [var, value] : found) values_.insert_or_assign(var, value);
+  derive([&] {
+    settle();
+    // Levels of the result that its new coordinates belong to are closed when what is inside is done.
+    std::vector<IndexVar> fresh;
+    if (!in_producer_)
+      for (int dim : lhs_.tensor.format().mode_order())
+        if (const IndexVar& var = lhs_.indices[size_t(dim)]; values_.contains(var) && !saved_values.contains(var))
+          fresh.push_back(var);
+    std::function<void(size_t)> open = [&](size_t next) {
+      if (next == fresh.size()) fill();
+      else open_level(fresh[next], [&] { open(next + 1); });
+    };
+    open(0);
+  });
+  values_ = std::move(saved_values);
+  states_ = std::move(saved_states);
+  below_ = std::move(saved_below);
+}
+
+// Finds variables that follow from those known; where one may lie beyond its size, the rest is guarded.
+void Lowerer::derive(const std::function<void()>& fill) {
+  const std::vector<Relation>& relations = provenance_.relations;
+  for (auto relation = relations.rbegin(); relation != relations.rend(); ++relation) {
+    auto known = [&](const IndexVar& v) { return values_.contains(v); };
+    std::vector<IndexVar> needs = relation->needs();
+    auto done = [&](const Replaced& r) { return known(r.var); };
+    if (std::all_of(relation->replaced.begin(), relation->replaced.end(), done)) continue;
+    if (!std::all_of(needs.begin(), needs.end(), known)) continue;
+    if (auto* stored = relation->replaced[0].value.as<StoredCoordinate>()) {
+      // The variables of the levels are what is asked for; the fused one is never read.
+      if (known(stored->levels.var(stored->levels.last))) continue;
+      int tensor = find_operand(stored->levels.access) + 1;
+      Expr p = f_.constant("p" + tensor_name(tensor), index(stored->position));
+      for (const auto& [var, value] :
+           enter_position(relation->made[0].var, stored->levels, p, [&](size_t level, const Expr&position) -> Expr {
+             return f_.constant(fmt::format("p{}{}", tensor_name(tensor), level),
+                                search_parent(tensor, level, position));
+           }))
+        values_.insert_or_assign(var, value);
+      continue;
+    }
+    std::optional<Expr> inside;
+    for (const Replaced& r : relation->replaced) {
+      if (known(r.var)) continue;
+      Expr value = f_.constant(name(r.var), index(r.value));
+      values_.insert_or_assign(r.var, value);
+      if (r.guard != Guard::Checked) continue;
+      Expr check = value < size(r.var);
+      inside = inside ? *inside && check : check;
+    }
+    if (!inside) continue;
+    f_.when(*inside, [&] { derive(fill); });
+    return;
+  }
+  fill();
+}
+
+}  // namespace spdistal::lower
