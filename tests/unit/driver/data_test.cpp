@@ -332,7 +332,7 @@ TEST_F(Data, TheKernelIsText) {
   EXPECT_NE(a.kernel().find("for"), std::string::npos);
 }
 
-TEST(Data, GivenAfterAStatementTakesItsPlaceUntilItIsComputedAgain) {
+TEST_F(Data, GivenAfterAStatementTakesItsPlaceUntilItIsComputedAgain) {
   IndexVar i;
   Tensor<double> a("a", {3}, Format({Dense})), b("b", {3}, Format({Dense}));
   b.fill(2.0);
