@@ -333,8 +333,7 @@ TEST_F(Data, TheKernelIsText) {
 }
 
 TEST_F(Data, GivenAfterAStatementTakesItsPlaceUntilItIsComputedAgain) {
-  IndexVar i;
-  Tensor<double> a("a", {3}, Format({Dense})), b("b", {3}, Format({Dense}));
+  Tensor<double> b("b", {3}, dense1);
   b.fill(2.0);
   a(i) = b(i) * 5;
   a.fill(7.0);
