@@ -291,16 +291,36 @@ void Lowerer::merge_loop(const Forall& loop, const IndexVar& var, const Segment&
         smallest = smallest ? ir::min(*smallest, here.at(k)) : Expr(here.at(k));
       }
       Var i = f_.constant(name(var), *smallest);
+      bool all_alone = std::all_of(where.alternatives().begin(), where.alternatives().end(),
+                                   [](const std::set<int>& a) { return a.size() == 1; });
       std::map<int, Expr> found;
+      std::set<int> taken;
       for (int k : walked) {
         found.emplace(k, f_.constant(fmt::format("has_{}{}", tensor_name(k + 1), states_[size_t(k)].level + 1),
                                      ir::equal(here.at(k), i)));
+        // Of a last level only the value is wanted: one condition takes it and steps on.
+        bool last = states_[size_t(k)].level + 1 == kernel_.operands[size_t(k)].tensor.order();
+        if (all_needed || !all_alone || !last || kernel_.assembly == Assembly::Shared) {
+          enter(k, at.at(k), found.at(k), end.at(k));
+          continue;
+        }
+        taken.insert(k);
+        bool reads = phase_ == Phase::Fill || in_producer_;
+        Var vals = vals_array(k + 1);
+        std::optional<Var> value;
+        if (reads)
+          value = f_.variable(fmt::format("{}_{}", tensor_name(k + 1), name(var)),
+                              ir::zero(ir::value_of(vals.type.scalar)));
+        f_.when(found.at(k), [&] {
+          if (value) f_.assign(*value, ir::load(vals, at.at(k)));
+          f_.increase(at.at(k), 1);
+          f_.assign(here.at(k), coordinate_or_past(k));
+        });
         enter(k, at.at(k), found.at(k), end.at(k));
+        if (value) states_[size_t(k)].value = Expr(*value);
       }
       std::vector<AccessState> entered = states_;
       auto body = [&] { bind(with_below(var, i), [&] { visit(loop.body); }); };
-      bool all_alone = std::all_of(where.alternatives().begin(), where.alternatives().end(),
-                                   [](const std::set<int>& a) { return a.size() == 1; });
       if (all_alone) {
         some_present_.push_back(where.atoms());
         body();
@@ -314,6 +334,7 @@ void Lowerer::merge_loop(const Forall& loop, const IndexVar& var, const Segment&
       }
       states_ = entry;
       for (int k : walked) {
+        if (taken.contains(k)) continue;
         const AccessState& state = entered[size_t(k)];
         Expr next = state.group ? *state.group : Expr(at.at(k)) + 1;
         if (all_needed) {

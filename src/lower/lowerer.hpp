@@ -26,6 +26,7 @@ struct AccessState {
   std::optional<ir::Expr> present = {};  // a bool; empty: certainly stored
   std::optional<ir::Expr> group = {};    // of a level that repeats coordinates: positions up to here belong together
   std::vector<ir::Expr> path = {};       // positions at all levels before
+  std::optional<ir::Expr> value = {};    // of an element that was read already, zero where it is not stored
 };
 
 /// Consecutive positions of a level.

@@ -41,6 +41,7 @@ Expr Lowerer::load_operand(int operand) {
   const AccessState& state = states_[size_t(operand)];
   require(at_end(operand),
           fmt::format("{} is read where all its levels were gone down", print_(kernel_.operands[size_t(operand)])));
+  if (state.value) return *state.value;
   Expr value = ir::load(vals_array(operand + 1), state.position);
   return state.present ? ir::select(*state.present, value, ir::zero(ir::type_of(value))) : value;
 }
