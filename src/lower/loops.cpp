@@ -283,16 +283,19 @@ void Lowerer::merge_loop(const Forall& loop, const IndexVar& var, const Segment&
       return *any;
     };
     auto goes_on = [&](int k) { return all_needed ? Expr(at.at(k)) < end.at(k) : Expr(here.at(k)) < past; };
-    f_.loop_while(any_of_all(goes_on), [&] {
+    auto smallest = [&] {
+      Expr out = here.at(walked[0]);
+      for (int k : walked)
+        if (k != walked[0]) out = ir::min(out, here.at(k));
+      return out;
+    };
+    bool all_alone = std::all_of(where.alternatives().begin(), where.alternatives().end(),
+                                 [](const std::set<int>& a) { return a.size() == 1; });
+    f_.loop_while(all_alone && !all_needed ? smallest() < past : any_of_all(goes_on), [&] {
       if (all_needed) here.clear();
-      std::optional<Expr> smallest;
-      for (int k : walked) {
+      for (int k : walked)
         if (all_needed) here.emplace(k, f_.constant(name_here(k), coordinate(k, at.at(k))));
-        smallest = smallest ? ir::min(*smallest, here.at(k)) : Expr(here.at(k));
-      }
-      Var i = f_.constant(name(var), *smallest);
-      bool all_alone = std::all_of(where.alternatives().begin(), where.alternatives().end(),
-                                   [](const std::set<int>& a) { return a.size() == 1; });
+      Var i = f_.constant(name(var), smallest());
       std::map<int, Expr> found;
       std::set<int> taken;
       for (int k : walked) {
