@@ -33,7 +33,6 @@ int main(int argc, char** argv) {
   testkit::world = start_mpi();
   ::testing::InitGoogleTest(&argc, argv);
   if (testkit::world->rank() != 0) {
-    ::testing::GTEST_FLAG(output) = "";
     auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
     // Failures of other ranks must be seen too; only the chatter of success is left to rank 0.
     class Failures : public ::testing::EmptyTestEventListener {
@@ -44,6 +43,7 @@ int main(int argc, char** argv) {
       }
     };
     delete listeners.Release(listeners.default_result_printer());
+    delete listeners.Release(listeners.default_xml_generator());  // the file of results is rank 0's
     listeners.Append(new Failures);
   }
   int failed = RUN_ALL_TESTS();
