@@ -19,10 +19,6 @@ using namespace notation;
 
 namespace {
 
-std::string shown(const TensorVar& tensor) {
-  return tensor.symbol().name().empty() ? "the tensor" : tensor.symbol().name();
-}
-
 struct Registry {
   std::mutex mutex;
   std::unordered_map<Symbol, std::weak_ptr<TensorState>> tensors;
@@ -199,6 +195,10 @@ StatementState& current_statement(TensorState& tensor) {
 }
 
 }  // namespace
+
+std::string shown(const TensorVar& tensor) {
+  return tensor.symbol().name().empty() ? "the tensor" : tensor.symbol().name();
+}
 
 void remember(const std::shared_ptr<TensorState>& tensor) {
   std::lock_guard lock(registry().mutex);

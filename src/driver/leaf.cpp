@@ -2,6 +2,8 @@
 
 #include "codegen/processor.hpp"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "base/require.hpp"
@@ -22,6 +24,17 @@ lower::IndexWidths widths_of(const Pattern& pattern) {
   for (const LevelArrays& level : pattern.levels()) {
     out.pos.push_back(type_of(level.pos.width()));
     out.crd.push_back(type_of(level.crd.width()));
+  }
+  return out;
+}
+
+// Of a result that is assembled: coordinates as wide as the dimension asks for, positions of 32 bits.
+lower::IndexWidths made_widths(const TensorVar& result) {
+  lower::IndexWidths out;
+  for (int dim : result.format().mode_order()) {
+    std::optional<int64_t> size = result.dims()[size_t(dim)].value();
+    out.pos.push_back(ScalarType::Int32);
+    out.crd.push_back(size ? type_of(width_for(*size)) : ScalarType::Int64);
   }
   return out;
 }
@@ -119,10 +132,10 @@ Leaf::Leaf(const ConcreteStatement& statement, const Storages& storages)
       kernel_(lower::lower(statement_, {.widths =
                                             [&](const TensorVar& tensor) {
                                               auto stored = storages.find(tensor);
-                                              if (stored == storages.end() || tensor == statement.result)
-                                                return lower::IndexWidths{};
-                                              return widths_of(stored->second->pattern());
-                                            }})),
+                                              return stored == storages.end() ? lower::IndexWidths{}
+                                                                              : widths_of(stored->second->pattern());
+                                            },
+                                        .result = made_widths(statement.result)})),
       function_(passes::optimize(kernel_.function, {.target = {codegen::vector_bytes()}})) {}
 
 Storage Leaf::compute(const Storages& storages, spd_context& context, const std::function<void(spd_call&)>& run) const {
@@ -184,9 +197,13 @@ Storage Leaf::compute(const Storages& storages, spd_context& context, const std:
     if (result.format().levels()[k].properties().full) {
       positions *= n;
     } else {
-      level.pos = IndexArray(made.pos[k].take(made.levels[k].pos.count, sizeof(int32_t)), IndexWidth::Int32);
-      level.crd = IndexArray(made.crd[k].take(made.levels[k].crd.count, sizeof(int32_t)), IndexWidth::Int32);
       positions = made.levels[k].crd.count;
+      if (width_for(positions) != IndexWidth::Int32)
+        throw UserError(fmt::format("the result would store {} elements, more than 2^31 - 1", positions),
+                        "compute it in parts: results of that size are not supported yet");
+      IndexWidth width = made_widths(result).crd[k] == ScalarType::Int32 ? IndexWidth::Int32 : IndexWidth::Int64;
+      level.pos = IndexArray(made.pos[k].take(made.levels[k].pos.count, sizeof(int32_t)), IndexWidth::Int32);
+      level.crd = IndexArray(made.crd[k].take(positions, size_t(width)), width);
     }
     level.positions = positions;
     levels.push_back(std::move(level));

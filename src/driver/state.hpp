@@ -67,6 +67,9 @@ struct TensorState : std::enable_shared_from_this<TensorState> {
   std::vector<std::pair<std::weak_ptr<TensorState>, std::weak_ptr<StatementState>>> readers = {};
 };
 
+/// The name of a tensor in errors.
+std::string shown(const notation::TensorVar& tensor);
+
 /// Tensors that exist, by what statements call them.
 void remember(const std::shared_ptr<TensorState>& tensor);
 std::shared_ptr<TensorState> find_tensor(const notation::TensorVar& var);

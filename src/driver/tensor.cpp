@@ -16,10 +16,6 @@ using notation::TensorVar;
 
 namespace {
 
-std::string shown(const TensorVar& tensor) {
-  return tensor.symbol().name().empty() ? "the tensor" : tensor.symbol().name();
-}
-
 // Entries that wait for pack; made at the first insert.
 Coordinates& inserted(TensorState& tensor, const std::vector<int64_t>& dims) {
   if (!tensor.inserted) tensor.inserted.emplace(dims, tensor.var.type());

@@ -41,11 +41,17 @@ Expr Lowerer::dense_size(int tensor, size_t level) {
   return known->second;
 }
 
+// The result may be an operand too, stored in arrays of other widths.
+IndexWidths Lowerer::widths_of(int tensor) const {
+  if (tensor == 0) return options_.result;
+  return options_.widths ? options_.widths(tensor_var(tensor)) : IndexWidths{};
+}
+
 Var Lowerer::pos_array(int tensor, size_t level) {
   std::string key = fmt::format("{}{}_pos", tensor_name(tensor), level + 1);
   auto known = params_.find(key);
   if (known != params_.end()) return known->second;
-  IndexWidths widths = options_.widths ? options_.widths(tensor_var(tensor)) : IndexWidths{};
+  IndexWidths widths = widths_of(tensor);
   ScalarType width = level < widths.pos.size() ? widths.pos[level] : ScalarType::Int32;
   return params_
       .emplace(key, f_.pos(key, tensor, int(level), width, tensor == 0 ? ir::Access::Write : ir::Access::Read))
@@ -56,7 +62,7 @@ Var Lowerer::crd_array(int tensor, size_t level) {
   std::string key = fmt::format("{}{}_crd", tensor_name(tensor), level + 1);
   auto known = params_.find(key);
   if (known != params_.end()) return known->second;
-  IndexWidths widths = options_.widths ? options_.widths(tensor_var(tensor)) : IndexWidths{};
+  IndexWidths widths = widths_of(tensor);
   ScalarType width = level < widths.crd.size() ? widths.crd[level] : ScalarType::Int32;
   return params_
       .emplace(key, f_.crd(key, tensor, int(level), width, tensor == 0 ? ir::Access::Write : ir::Access::Read))

@@ -36,8 +36,10 @@ struct Kernel {
 };
 
 struct Options {
-  /// Widths of each operand's index arrays, and of the result's. Where none are given, all are 32 bits wide.
+  /// Widths of each operand's index arrays. Where none are given, all are 32 bits wide.
   std::function<IndexWidths(const notation::TensorVar&)> widths = {};
+  /// Widths of the arrays that the kernel makes for the result.
+  IndexWidths result = {};
 };
 
 /// Requires a well-formed statement whose sizes are consistent. Loops that are distributed are lowered as plain ones: a

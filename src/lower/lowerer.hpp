@@ -111,6 +111,7 @@ class Lowerer {
   ir::Expr coordinate(int operand, const ir::Expr& position);
   void enter(int operand, const ir::Expr& position, std::optional<ir::Expr> present, const ir::Expr& segment_end);
   ir::Expr dense_size(int tensor, size_t level);
+  IndexWidths widths_of(int tensor) const;
   ir::Var pos_array(int tensor, size_t level);
   ir::Var crd_array(int tensor, size_t level);
   ir::Var vals_array(int tensor);
