@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/require.hpp"
+#include "lower/lower.hpp"
 #include "notation/bounds.hpp"
 #include "tensor/levels/level.hpp"
 
@@ -82,26 +83,22 @@ class Distributor {
 
   void find_accesses() {
     std::optional<Access> result;
-    std::vector<Access> operands;
     each<Assign>(statement_.body, [&](const Assign& assign) {
       if (assign.lhs.tensor == statement_.result) result = assign.lhs;
       else if (assign.lhs.tensor.origin() == Origin::Temporary) made_by_[assign.lhs.tensor].push_back(assign.rhs);
       rhs_.push_back(assign.rhs);
       if (assign.lhs.tensor == statement_.result) result_rhs_.push_back(assign.rhs);
-      each<Access>(assign.rhs, [&](const Access& a) {
-        bool known = std::any_of(operands.begin(), operands.end(), [&](const Access& o) { return same(o, a); });
-        if (a.tensor.origin() == Origin::Declared && !known) operands.push_back(a);
-      });
     });
     add(*result);
-    for (const Access& a : operands) add(a);
+    for (const Access& a : operands_of(statement_)) add(a);
   }
 
   static bool same(const Access& a, const Access& b) { return a.tensor == b.tensor && a.indices == b.indices; }
 
   void add(const Access& access) {
     const Format& format = access.tensor.format();
-    plan::Access out{.text = print_(access), .tensor = print_.name(access.tensor), .dims = {}, .lists = {}, .variables = {}};
+    plan::Access out{
+        .text = print_(access), .tensor = print_.name(access.tensor), .dims = {}, .lists = {}, .variables = {}};
     if (access.tensor.order() == 0) out.text = out.tensor;
     for (size_t k = 0; k < format.order(); k++) {
       out.dims.push_back(size_t(format.mode_order()[k]));
@@ -111,7 +108,8 @@ class Distributor {
     std::vector<IndexVar> loops = loops_of(access.tensor);
     out.depth = loops.size();
     plan_.accesses.push_back(std::move(out));
-    accesses_.push_back({access, std::move(loops), {}, std::vector<bool>(access.indices.size())});
+    accesses_.push_back(
+        {access, std::move(loops), {}, std::vector<std::optional<plan::Occurring>>(access.indices.size())});
     depends_.emplace_back();
   }
 
@@ -129,7 +127,10 @@ class Distributor {
         if (auto* at = r.value.as<StoredCoordinate>()) {
           const ValueOf* position = at->position.as<ValueOf>();
           std::optional<size_t> k = find(at->levels.access);
+          if (k) walked_.emplace(*k, at->levels.first);
           if (!position || !k || at->levels.first > 0) continue;
+          // Positions of a dense level may have nothing stored below them: a piece would not have them.
+          if (at->levels.access.tensor.format().levels()[at->levels.last].properties().full) continue;
           LoopSet dealt;
           for (const IndexVar& loop : accesses_[*k].loops)
             if (depends_on(provenance_, position->var, loop)) dealt.insert(loop);
@@ -137,10 +138,14 @@ class Distributor {
           accesses_[*k].split = PositionSplit{position->var, at->levels};
           plan_.accesses[*k].split = plan::Split{at->levels.last, print_.found(statement_, position->var)};
           depends_[*k].insert(dealt.begin(), dealt.end());
-          for (size_t level = 0; level <= at->levels.last; level++) split_by_.insert({at->levels.var(level), *k});
+          for (size_t level = 0; level <= at->levels.last; level++)
+            split_by_.insert({at->levels.var(level), plan::Occurring{*k, level}});
         }
     for (PlannedAccess& a : accesses_)
-      for (size_t d = 0; d < a.access.indices.size(); d++) a.by_position[d] = split_by_.contains(a.access.indices[d]);
+      for (size_t d = 0; d < a.access.indices.size(); d++)
+        if (auto by = split_by_.find(a.access.indices[d]);
+            by != split_by_.end() && accesses_[by->second.access].loops.size() <= a.loops.size())
+          a.by_position[d] = by->second;
   }
 
   // ---- projections ----
@@ -153,13 +158,20 @@ class Distributor {
       LoopSet by;
       for (const IndexVar& loop : a.loops)
         if (depends_on(provenance_, var, loop)) by.insert(loop);
-      if (a.split && a.split->levels.last >= a.access.tensor.format().level_of(d)) projection = plan::Positions{};
-      else if (!by.empty()) {
+      size_t level = a.access.tensor.format().level_of(d);
+      if (a.split && a.split->levels.last >= level) projection = plan::Positions{};
+      else if (!by.empty() && !keeps_whole(k, level)) {
         projection = plan::Affine{print_.found(statement_, var)};
         depends_[k].insert(by.begin(), by.end());
       }
       plan_.accesses[k].projections.push_back(projection);
     }
+  }
+
+  // Positions that a loop counts must all be there: levels that it walks, and those below them, are not cut otherwise.
+  bool keeps_whole(size_t k, size_t level) const {
+    auto walked = walked_.find(k);
+    return walked != walked_.end() && level >= walked->second;
   }
 
   // Those that loops cut come first, then sparse ones, so that they can be gathered by.
@@ -244,6 +256,7 @@ class Distributor {
     for (size_t d = 0; d < a.access.indices.size(); d++) {
       plan::Projection& projection = plan_.accesses[k].projections[d];
       if (!std::holds_alternative<plan::Replicate>(projection)) continue;
+      if (keeps_whole(k, a.access.tensor.format().level_of(d))) continue;
       const IndexVar& var = a.access.indices[d];
       plan::Set set = plan::Everything{};
       if (k > 0) set = context(a.access, var);
@@ -257,12 +270,13 @@ class Distributor {
       }
       // Only where it is cut by loops that do not cut this one anyhow: pieces that match stay as they are.
       LoopSet by;
-      for (size_t source : plan::sources(set)) by.insert(depends_[source].begin(), depends_[source].end());
-      bool later = std::any_of(by.begin(), by.end(), [&](const IndexVar& loop) {
-        return std::find(a.loops.begin(), a.loops.end(), loop) == a.loops.end();
-      });
+      bool later = false;  // fetched inside of more loops
+      for (size_t source : plan::sources(set)) {
+        by.insert(depends_[source].begin(), depends_[source].end());
+        later |= accesses_[source].loops.size() > a.loops.size();
+      }
       bool cuts = std::any_of(by.begin(), by.end(), [&](const IndexVar& loop) { return !depends_[k].contains(loop); });
-      if (set.is<plan::Everything>() || !cuts || (later && k > 0)) continue;
+      if (set.is<plan::Everything>() || !cuts || later) continue;
       projection = plan::Gather{set};
       more.insert(by.begin(), by.end());
     }
@@ -319,7 +333,9 @@ class Distributor {
       bool universe = start.colouring == plan::Colouring::Universe;
       append(universe ? f.init_universe(level) : f.init_non_zero(level));
       append(universe ? f.universe_entry(level) : f.non_zero_entry(level));
-      append(!universe ? f.finalize_non_zero(level) : start.set ? f.finalize_universe_set(level) : f.finalize_universe(level));
+      append(!universe   ? f.finalize_non_zero(level)
+             : start.set ? f.finalize_universe_set(level)
+                         : f.finalize_universe(level));
       if (one)
         for (size_t up = start.level; up-- > 0;) append(functions(up).from_child({up, along}));
       for (size_t down = start.level + 1; down <= last; down++) append(functions(down).from_parent({down, along}));
@@ -341,15 +357,18 @@ class Distributor {
   Stmt leaf_ = Sequence{};
   plan::Plan plan_;
   std::vector<PlannedAccess> accesses_;
-  std::vector<LoopSet> depends_;           // of each access: the loops that cut its piece
+  std::vector<LoopSet> depends_;  // of each access: the loops that cut its piece
   std::set<size_t> fetched_;
-  std::map<IndexVar, size_t> split_by_;    // variables whose coordinates come from the positions of an access
+  std::map<size_t, size_t> walked_;               // accesses whose positions loops count, from this level on
+  std::map<IndexVar, plan::Occurring> split_by_;  // variables whose coordinates come from the positions of an access
   std::map<TensorVar, std::vector<Expr>> made_by_;
   std::vector<Expr> rhs_, result_rhs_;
 };
 
 }  // namespace
 
-Distributed distribute(const ConcreteStatement& statement, Printer& names) { return Distributor(statement, names).run(); }
+Distributed distribute(const ConcreteStatement& statement, Printer& names) {
+  return Distributor(statement, names).run();
+}
 
 }  // namespace spdistal::lower

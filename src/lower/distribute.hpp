@@ -24,8 +24,8 @@ struct PlannedAccess {
   notation::Access access;
   std::vector<IndexVar> loops;  // whose values are known when its piece is fetched, or its result goes home
   std::optional<PositionSplit> split = {};
-  /// Of each dimension: are its coordinates found from the positions of a split?
-  std::vector<bool> by_position = {};
+  /// Of each dimension: the level of a split access whose stored coordinates are all that loops come to.
+  std::vector<std::optional<plan::Occurring>> by_position = {};
 };
 
 struct Distributed {

@@ -21,7 +21,8 @@ std::optional<IndexVar> fused_by(const Relation& relation) {
   if (!outer || !inner || outer->op != IndexOp::Div || inner->op != IndexOp::Mod) return {};
   const ValueOf* f = outer->a.as<ValueOf>();
   const SizeOf* n = outer->b.as<SizeOf>();
-  if (!f || !n || !(n->var == relation.replaced[1].var) || !(outer->a == inner->a) || !(outer->b == inner->b)) return {};
+  if (!f || !n || !(n->var == relation.replaced[1].var) || !(outer->a == inner->a) || !(outer->b == inner->b))
+    return {};
   return f->var;
 }
 
@@ -47,8 +48,9 @@ int64_t Bounds::number(const IndexExpr& expr) const {
 }
 
 Range Bounds::of(const IndexVar& var, const LoopValues& values) const {
-  if (auto known = values.find(var); known != values.end()) return {known->second, known->second + 1};
   int64_t n = size(var);
+  if (auto known = values.find(var); known != values.end())
+    return known->second < n ? Range{known->second, known->second + 1} : Range{n, n};
   const Relation* relation = provenance_.replaced_by(var);
   if (!relation) {
     const Root* root = provenance_.root(var);

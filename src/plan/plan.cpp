@@ -40,17 +40,18 @@ Result<> verify(const Plan& plan) {
     const Access& access = plan.accesses[number];
     if (access.projections.size() != access.variables.size())
       return broken(fmt::format("{} has {} projections for {} dimensions", access.text, access.projections.size(),
-                                 access.variables.size()));
+                                access.variables.size()));
     for (const Projection& projection : access.projections)
       if (auto* gather = std::get_if<Gather>(&projection))
         for (size_t source : sources(gather->set))
           if (!fetched[source])
-            return broken(fmt::format("{} is gathered by {}, which is not there yet", access.text,
-                                       plan.accesses[source].text));
+            return broken(
+                fmt::format("{} is gathered by {}, which is not there yet", access.text, plan.accesses[source].text));
     std::set<Name> defined;
     for (const Statement& s : access.partitions) {
       for (const Name& in : s.in)
-        if (!defined.contains(in)) return broken(fmt::format("{}: a partition is used before it is there", access.text));
+        if (!defined.contains(in))
+          return broken(fmt::format("{}: a partition is used before it is there", access.text));
       if (s.op == Op::Init || s.op == Op::Entry) continue;
       if (!defined.insert(s.out).second) return broken(fmt::format("{}: a partition is made twice", access.text));
     }

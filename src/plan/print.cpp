@@ -51,7 +51,7 @@ class PlanPrinter {
     size_t dim = access.dims[s.out.level];
     const std::string& variable = access.variables[dim];
     const Projection& projection = access.projections[dim];
-    if (auto* affine = std::get_if<Affine>(&projection)) return fmt::format("{} in {}", variable, affine->bounds);
+    if (auto* affine = std::get_if<Affine>(&projection)) return affine->bounds;
     if (auto* gather = std::get_if<Gather>(&projection)) return fmt::format("{} in {}", variable, set(gather->set));
     return variable;
   }
@@ -79,9 +79,8 @@ class PlanPrinter {
       lines.emplace_back(std::move(line), s.function);
     }
     if (!a.dims.empty())
-      lines.emplace_back(fmt::format("{}.vals = copy({})", a.tensor,
-                                     name(a, {a.dims.size() - 1, Part::Positions, Name::whole})),
-                         "");
+      lines.emplace_back(
+          fmt::format("{}.vals = copy({})", a.tensor, name(a, {a.dims.size() - 1, Part::Positions, Name::whole})), "");
     size_t width = 0;
     for (const auto& [line, function] : lines) width = std::max(width, display_width(line));
     for (const auto& [line, function] : lines)

@@ -28,7 +28,12 @@ struct FunctionNames {
 
 template <>
 const LevelFunctions& level_functions<levels::Compressed>() {
-  static constexpr LevelFunctions table{pack, lists::children, lists::coordinate, lists::locate, lists::expand, verify,
+  static constexpr LevelFunctions table{pack,
+                                        lists::children,
+                                        lists::coordinate,
+                                        lists::locate,
+                                        lists::expand,
+                                        verify,
                                         lists::Partitions<FunctionNames>::table};
   return table;
 }

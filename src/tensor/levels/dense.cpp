@@ -95,9 +95,14 @@ plan::Fragment from_child(const plan::Level& l) {
 
 template <>
 const LevelFunctions& level_functions<levels::Dense>() {
-  static constexpr LevelFunctions table{pack, children, coordinate, locate, expand, verify,
-      {init_universe, universe_entry, finalize_universe, finalize_universe, init_non_zero, non_zero_entry,
-       finalize_non_zero, from_parent, from_child}};
+  static constexpr LevelFunctions table{pack,
+                                        children,
+                                        coordinate,
+                                        locate,
+                                        expand,
+                                        verify,
+                                        {init_universe, universe_entry, finalize_universe, finalize_universe,
+                                         init_non_zero, non_zero_entry, finalize_non_zero, from_parent, from_child}};
   return table;
 }
 

@@ -64,9 +64,9 @@ struct Partitions {
     return {{l.positions(), plan::Op::Copy, {l.asked_below()}, {}, Name::from_child},
             {l.parents(), plan::Op::Preimage, {l.positions()}, {}, Name::from_child}};
   }
-  static constexpr plan::PartitionFunctions table{init_universe,     universe_entry, finalize_universe,
+  static constexpr plan::PartitionFunctions table{init_universe,         universe_entry, finalize_universe,
                                                   finalize_universe_set, init_non_zero,  non_zero_entry,
-                                                  finalize_non_zero, from_parent,    from_child};
+                                                  finalize_non_zero,     from_parent,    from_child};
 };
 
 }  // namespace spdistal::lists

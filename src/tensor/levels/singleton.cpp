@@ -70,9 +70,14 @@ plan::Fragment from_child(const plan::Level& l) {
 
 template <>
 const LevelFunctions& level_functions<levels::Singleton>() {
-  static constexpr LevelFunctions table{pack, children, lists::coordinate, locate, expand, verify,
-      {init_universe, universe_entry, finalize_universe, finalize_universe_set, init_non_zero, non_zero_entry,
-       finalize_non_zero, from_parent, from_child}};
+  static constexpr LevelFunctions table{pack,
+                                        children,
+                                        lists::coordinate,
+                                        locate,
+                                        expand,
+                                        verify,
+                                        {init_universe, universe_entry, finalize_universe, finalize_universe_set,
+                                         init_non_zero, non_zero_entry, finalize_non_zero, from_parent, from_child}};
   return table;
 }
 
