@@ -147,7 +147,8 @@ class Reader {
         format = Format(format, distribution);
       } catch (const UserError& error) {
         // Shown over the text as it was written.
-        fail(option, 0, option.size(), error.diagnostic().message, error.diagnostic().hint);
+        const Diagnostic& d = error.diagnostic();
+        throw UserError(Diagnostic{d.message, {as_written(d.excerpts.at(0), option)}, d.hint});
       }
     }
     std::vector<Extent> dims;
