@@ -11,6 +11,7 @@
 #include "notation/concretize.hpp"
 #include "notation/races.hpp"
 #include "schedule/apply.hpp"
+#include "schedule/extents.hpp"
 #include "tensor/pack.hpp"
 
 namespace spdistal {
@@ -127,6 +128,7 @@ void check_sizes(const StatementState& statement) {
   look(statement.assignment.lhs);
   each<notation::Access>(statement.assignment.rhs, look);
   infer_extents(statement.assignment).value();
+  schedule::check_extents(statement.scheduled).value();
   const Provenance& provenance = statement.scheduled.provenance;
   for (const Requirement& r : provenance.requirements) {
     int64_t size = *provenance.root(r.var)->size.value();
