@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "driver/operations.hpp"
 #include "driver/program_state.hpp"
 #include "driver/session.hpp"
 #include "generate/generate.hpp"
@@ -232,6 +233,9 @@ Comparison Program::check() {
   std::map<IndexVar, Extent> extents = infer_extents(assignment).value();
   for (const auto& [var, extent] : extents) work *= double(*extent.value());
   // The result stands for what it held before.
+  out.operations = count_operations(state_->statement->assignment, [&](const TensorVar& tensor) -> const Storage& {
+    return *state_->find(tensor)->storage;
+  });
   auto storage_of = [&](const TensorState& tensor) -> const Storage* {
     if (tensor.var != result.var) return &*tensor.storage;
     return state_->before ? &*state_->before : nullptr;
