@@ -31,6 +31,18 @@ std::pair<std::string, std::string> split_option(const std::string& option, std:
   return {std::string(trim(option.substr(0, colon))), option.substr(colon + 1)};
 }
 
+// Errors about the file of an option show the option.
+template <class F>
+auto with_option(const std::string& option, F&& f) {
+  try {
+    return f();
+  } catch (const UserError& error) {
+    Diagnostic d = error.diagnostic();
+    if (d.excerpts.empty()) d.excerpts.push_back({option, option.find(':') + 1, option.size()});
+    throw UserError(d);
+  }
+}
+
 // Sizes that data gave to one use of a variable hold for all its uses.
 void spread_sizes(const Assignment& assignment) {
   bool changed = true;
@@ -119,11 +131,16 @@ bool Program::has_data() const { return !state_->text.inputs.empty() || !state_-
 
 void Program::load() {
   // What cannot be written is refused before anything is read or computed.
-  for (const std::string& option : state_->text.outputs) file_format_of(split_option(option, "a:result.mtx").second);
+  for (const std::string& option : state_->text.outputs) {
+    std::string path = split_option(option, "a:result.mtx").second;
+    with_option(option, [&] { check_can_write(path); });
+  }
   for (const std::string& option : state_->text.inputs) {
     auto [name, path] = split_option(option, "B:matrix.mtx");
     TensorState& tensor = *state_->find(name);
-    Storage storage = read_storage(path, tensor.var.format(), {.type = tensor.var.type(), .dims = std::nullopt});
+    Storage storage = with_option(option, [&, file = path] {
+      return read_storage(file, tensor.var.format(), {.type = tensor.var.type(), .dims = std::nullopt});
+    });
     check_fit(state_->statement->assignment, tensor, storage.dims(), option);
     set_storage(tensor, std::move(storage));
     spread_sizes(state_->statement->assignment);
@@ -216,6 +233,9 @@ RunTimes Program::time(int runs) {
   out.median = seconds.empty() ? 0 : seconds[seconds.size() / 2];
   for (const auto& tensor : state_->tensors)
     if (tensor->storage) out.bytes += double(tensor->storage->bytes());
+  out.operations = count_operations(state_->statement->assignment, [&](const TensorVar& tensor) -> const Storage& {
+    return *state_->find(tensor)->storage;
+  });
   return out;
 }
 
@@ -233,9 +253,6 @@ Comparison Program::check() {
   std::map<IndexVar, Extent> extents = infer_extents(assignment).value();
   for (const auto& [var, extent] : extents) work *= double(*extent.value());
   // The result stands for what it held before.
-  out.operations = count_operations(state_->statement->assignment, [&](const TensorVar& tensor) -> const Storage& {
-    return *state_->find(tensor)->storage;
-  });
   auto storage_of = [&](const TensorState& tensor) -> const Storage* {
     if (tensor.var != result.var) return &*tensor.storage;
     return state_->before ? &*state_->before : nullptr;

@@ -1,4 +1,5 @@
 """What the command line tool writes: files that hold the result, and nothing where something is wrong."""
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -45,7 +46,6 @@ class Outputs(unittest.TestCase):
                 self.assertEqual(done.stdout, "")
                 self.assertEqual(list(self.folder.iterdir()), [])
 
-
     def test_what_cannot_be_written_is_refused_before_it_is_computed(self):
         (self.folder / "folder.mtx").mkdir()
         (self.folder / "closed").mkdir(mode=0o500)
@@ -64,6 +64,7 @@ class Outputs(unittest.TestCase):
         self.assertRegex(self.run_tool(*spmv).stdout, r"time: [0-9.e-]+ ms, [0-9.e-]+ GFLOP/s, [0-9.e-]+ GB/s\n")
         done = self.run_tool("a(i) = max(b(i), 0)", "-g", "b:ones", "-n", "i=10", "--time", "3")
         self.assertRegex(done.stdout, r"time: [0-9.e-]+ ms, [0-9.e-]+ GB/s\n")
+
 
 if __name__ == "__main__":
     unittest.main()
