@@ -9,6 +9,7 @@
 #include "driver/session.hpp"
 #include "driver/state.hpp"
 #include "notation/check.hpp"
+#include "schedule/extents.hpp"
 #include "schedule/print.hpp"
 #include "tensor/distribute.hpp"
 #include "tensor/pack.hpp"
@@ -130,6 +131,7 @@ void check_sizes(const StatementState& statement) {
   look(statement.assignment.lhs);
   each<notation::Access>(statement.assignment.rhs, look);
   infer_extents(statement.assignment).value();
+  schedule::check_extents(statement.scheduled).value();
   const Provenance& provenance = statement.scheduled.provenance;
   for (const Requirement& r : provenance.requirements) {
     int64_t size = *provenance.root(r.var)->size.value();
@@ -170,10 +172,40 @@ Storages storages_of(const Homes& homes) {
   return out;
 }
 
+// Is every element of an expression other than zero, as far as storage tells?
+bool is_full(const Expr& expr) {
+  return match(
+      expr, [](const notation::Access& n) { return n.tensor.format().is_dense(); }, [](const Literal&) { return true; },
+      [](const Neg& n) { return is_full(n.a); },
+      [](const Binary& n) {
+        if (n.op == BinaryOp::Mul) return is_full(n.a) && is_full(n.b);
+        return is_full(n.a) || (n.op != BinaryOp::Div && is_full(n.b));
+      },
+      [](const Call& n) { return std::any_of(n.args.begin(), n.args.end(), is_full); },
+      [](const Sum& n) { return is_full(n.body); });
+}
+
+// A sparse result with every element stored is right, and larger than the dense one.
+void note_full_result(const Assignment& assignment) {
+  const TensorVar& result = assignment.lhs.tensor;
+  if (result.format().is_dense() || !is_full(assignment.rhs)) return;
+  Expr part = assignment.rhs;
+  while (const Binary* sum = part.as<Binary>()) {
+    if (sum->op != BinaryOp::Add && sum->op != BinaryOp::Sub) break;
+    part = is_full(sum->a) ? sum->a : sum->b;
+  }
+  Printer names;
+  names(assignment);
+  Session::instance().notes.push_back(
+      fmt::format("{} is sparse, but {} is dense and gives every element a value: the format {} takes less room",
+                  names.name(result), names(part), dense_format(result.order()).str()));
+}
+
 void compile_for(StatementState& statement, const Storages& storages) {
   std::string widths = widths_of(storages);
   if (statement.compiled && statement.compiled->widths == widths) return;
   note_what_is_not_followed(statement.scheduled);
+  note_full_result(statement.assignment);
   Leaf leaf(statement.chosen->statement, storages);
   codegen::Kernel kernel = Session::instance().jit.load(leaf.function());
   statement.compiled.emplace(StatementState::Compiled{std::move(leaf), std::move(kernel), std::move(widths)});

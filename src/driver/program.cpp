@@ -11,6 +11,7 @@
 #include "machine/print.hpp"
 #include "notation/parse.hpp"
 #include "schedule/distribution.hpp"
+#include "schedule/extents.hpp"
 #include "schedule/parse.hpp"
 #include "schedule/print.hpp"
 
@@ -80,6 +81,7 @@ class Reader {
           schedule::apply_text(text_.schedule, {scope_, machine_ ? &*machine_ : nullptr}, out.scheduled);
       out.commands = std::move(scheduled.commands);
       out.scheduled = std::move(scheduled.statement);
+      schedule::check_extents(out.scheduled).value();
     }
     return out;
   }
@@ -147,7 +149,8 @@ class Reader {
         format = Format(format, distribution);
       } catch (const UserError& error) {
         // Shown over the text as it was written.
-        fail(option, 0, option.size(), error.diagnostic().message, error.diagnostic().hint);
+        const Diagnostic& d = error.diagnostic();
+        throw UserError(Diagnostic{d.message, {as_written(d.excerpts.at(0), option)}, d.hint});
       }
     }
     if (machine_ && !format.distribution()) format = Format(format, default_distribution(format));

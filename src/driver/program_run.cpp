@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "driver/operations.hpp"
 #include "driver/program_state.hpp"
 #include "driver/session.hpp"
 #include "generate/generate.hpp"
@@ -28,6 +29,18 @@ std::pair<std::string, std::string> split_option(const std::string& option, std:
     throw UserError(Diagnostic{
         "expected a tensor and what goes with it", {{option, 0, option.size()}}, fmt::format("write {}", example)});
   return {std::string(trim(option.substr(0, colon))), option.substr(colon + 1)};
+}
+
+// Errors about the file of an option show the option.
+template <class F>
+auto with_option(const std::string& option, F&& f) {
+  try {
+    return f();
+  } catch (const UserError& error) {
+    Diagnostic d = error.diagnostic();
+    if (d.excerpts.empty()) d.excerpts.push_back({option, option.find(':') + 1, option.size()});
+    throw UserError(d);
+  }
 }
 
 // Sizes that data gave to one use of a variable hold for all its uses.
@@ -79,6 +92,13 @@ void check_fit(const Assignment& assignment, const TensorState& tensor, const st
   }
 }
 
+bool reads_itself(const Assignment& assignment) {
+  bool reads = assignment.op == AssignOp::Add;
+  each<notation::Access>(assignment.rhs,
+                         [&](const notation::Access& access) { reads |= access.tensor == assignment.lhs.tensor; });
+  return reads;
+}
+
 std::complex<double> as_complex(const Storage& storage, int64_t position) {
   return with_type(storage.type(), [&](auto zero) {
     auto value = storage.values<decltype(zero)>()[size_t(position)];
@@ -111,11 +131,16 @@ bool Program::has_data() const { return !state_->text.inputs.empty() || !state_-
 
 void Program::load() {
   // What cannot be written is refused before anything is read or computed.
-  for (const std::string& option : state_->text.outputs) file_format_of(split_option(option, "a:result.mtx").second);
+  for (const std::string& option : state_->text.outputs) {
+    std::string path = split_option(option, "a:result.mtx").second;
+    with_option(option, [&] { check_can_write(path); });
+  }
   for (const std::string& option : state_->text.inputs) {
     auto [name, path] = split_option(option, "B:matrix.mtx");
     TensorState& tensor = *state_->find(name);
-    Storage storage = read_storage(path, tensor.var.format(), {.type = tensor.var.type(), .dims = std::nullopt});
+    Storage storage = with_option(option, [&, file = path] {
+      return read_storage(file, tensor.var.format(), {.type = tensor.var.type(), .dims = std::nullopt});
+    });
     check_fit(state_->statement->assignment, tensor, storage.dims(), option);
     set_whole(tensor, std::move(storage));
     spread_sizes(state_->statement->assignment);
@@ -171,7 +196,12 @@ std::string Program::report() { return report_text(*state_->statement); }
 
 bool Program::leads() const { return Session::instance().transport().rank() == 0; }
 
-void Program::compute() { spdistal::compute(state_->result()); }
+void Program::compute() {
+  TensorState& result = state_->result();
+  // A check compares with what the statement makes of the old value.
+  if (reads_itself(state_->statement->assignment) && result.home) state_->before = whole_of(result).clone();
+  spdistal::compute(result);
+}
 
 std::string Program::result() const {
   TensorState& result = state_->result();
@@ -204,7 +234,7 @@ RunTimes Program::time(int runs) {
   std::vector<double> seconds;
   for (int r = -(runs / 2); r < runs; r++) {
     auto start = Clock::now();
-    compute();
+    spdistal::compute(state_->result());
     if (r >= 0) seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
   }
   std::sort(seconds.begin(), seconds.end());
@@ -212,17 +242,17 @@ RunTimes Program::time(int runs) {
   out.median = seconds.empty() ? 0 : seconds[seconds.size() / 2];
   for (const auto& tensor : state_->tensors)
     if (tensor->home) out.bytes += double(whole_of(*tensor).bytes());
+  out.operations = count_operations(state_->statement->assignment, [&](const TensorVar& tensor) -> const Storage& {
+    return whole_of(*state_->find(tensor));
+  });
   return out;
 }
 
 Comparison Program::check() {
-  const Assignment& assignment = state_->statement->assignment;
+  Assignment assignment = state_->statement->assignment;
+  if (assignment.op == AssignOp::Add)
+    assignment = {assignment.lhs, AssignOp::Set, Binary{BinaryOp::Add, assignment.lhs, assignment.rhs}};
   TensorState& result = state_->result();
-  bool reads_itself = assignment.op == AssignOp::Add;
-  each<notation::Access>(assignment.rhs, [&](const notation::Access& a) { reads_itself |= a.tensor == result.var; });
-  if (reads_itself)
-    throw UserError("a statement that reads its own result cannot be checked after it ran",
-                    "check it with the result under another name");
   Comparison out;
   bool single = result.var.type() == ScalarType::Float32 || result.var.type() == ScalarType::Complex64;
   out.tolerance = single ? 1e-4 : 1e-10;
@@ -231,16 +261,26 @@ Comparison Program::check() {
   double work = 1;
   std::map<IndexVar, Extent> extents = infer_extents(assignment).value();
   for (const auto& [var, extent] : extents) work *= double(*extent.value());
-  for (const auto& tensor : state_->tensors)
-    table.emplace(tensor->var, tensor == state_->find(result.var) ? reference::Entries{whole_of(result).dims(), {}}
-                                                                  : entries_of(whole_of(*tensor)));
+  // The result stands for what it held before.
+  auto storage_of = [&](TensorState& tensor) -> const Storage* {
+    if (tensor.var != result.var) return &whole_of(tensor);
+    return state_->before ? &*state_->before : nullptr;
+  };
+  for (const auto& tensor : state_->tensors) {
+    const Storage* storage = storage_of(*tensor);
+    table.emplace(tensor->var, storage ? entries_of(*storage) : reference::Entries{whole_of(result).dims(), {}});
+  }
   std::optional<reference::JudgedElements> judged = reference::evaluate_by_joins(assignment, table);
   if (!judged) {
     if (work > 5e7)
       throw UserError("the statement is too large to be checked element by element",
                       "statements of sums and products are checked at any size");
     reference::Arrays arrays;
-    for (const auto& tensor : state_->tensors) arrays.emplace(tensor->var, array_of(whole_of(*tensor)));
+    for (const auto& tensor : state_->tensors) {
+      const Storage* storage = storage_of(*tensor);
+      arrays.emplace(tensor->var,
+                     storage ? array_of(*storage) : reference::Array(tensor->var.type(), whole_of(result).dims()));
+    }
     reference::evaluate(assignment, arrays);
     judged.emplace();
     Storage dense = pack(Coordinates(whole_of(result).dims(), result.var.type()), dense_format(result.var.order()));

@@ -176,9 +176,7 @@ void Lowerer::dense_loop(const Forall& loop, const IndexVar& var, const Segment&
           end.push_back(f_.constant(tag + "_to", s.end));
           Var crd = crd_array(k + 1, states_[size_t(k)].level);
           bool from_start = ir::constant_integer(first) == 0;
-          at.push_back(f_.variable(
-              "p" + tag,
-              from_start ? s.begin : ir::lower_bound(crd, s.begin, end.back(), ir::cast(crd.type.scalar, first))));
+          at.push_back(f_.variable("p" + tag, from_start ? s.begin : ir::lower_bound(crd, s.begin, end.back(), first)));
         }
       },
       [&](const Var& i) {
@@ -210,8 +208,8 @@ void Lowerer::sparse_loop(const Forall& loop, const IndexVar& var, const Segment
   if (reach == Reach::Part) {
     Var crd = crd_array(k + 1, entry.level);
     Var from = f_.constant(tag + "_from", s.begin), to = f_.constant(tag + "_to", s.end);
-    s.begin = f_.constant(tag + "_first", ir::lower_bound(crd, from, to, ir::cast(crd.type.scalar, range.begin)));
-    s.end = f_.constant(tag + "_last", ir::lower_bound(crd, from, to, ir::cast(crd.type.scalar, range.end)));
+    s.begin = f_.constant(tag + "_first", ir::lower_bound(crd, from, to, range.begin));
+    s.end = f_.constant(tag + "_last", ir::lower_bound(crd, from, to, range.end));
   }
   auto body = [&](const Expr& p) {
     Var i = f_.constant(name(var), coordinate(k, p));
@@ -256,8 +254,8 @@ void Lowerer::merge_loop(const Forall& loop, const IndexVar& var, const Segment&
       Var to = f_.constant(tag + "_to", s.end);
       if (reach == Reach::Part) {
         Var from = f_.constant(tag + "_from", s.begin);
-        s.begin = ir::lower_bound(crd, from, to, ir::cast(crd.type.scalar, range.begin));
-        to = f_.constant(tag + "_last", ir::lower_bound(crd, from, to, ir::cast(crd.type.scalar, range.end)));
+        s.begin = ir::lower_bound(crd, from, to, range.begin);
+        to = f_.constant(tag + "_last", ir::lower_bound(crd, from, to, range.end));
       }
       at.emplace(k, f_.variable("p" + tag, s.begin));
       end.emplace(k, to);

@@ -51,8 +51,9 @@ int run(const spdistal::ProgramText& text, const std::set<std::string>& print, i
   std::cout << program.result();
   if (runs > 0) {
     spdistal::RunTimes times = program.time(runs);
-    std::cout << "time: " << times.median * 1e3 << " ms, " << times.bytes / times.median * 1e-9
-              << " GB/s of every array once\n";
+    std::cout << "time: " << times.median * 1e3 << " ms, ";
+    if (times.operations) std::cout << *times.operations / times.median * 1e-9 << " GFLOP/s, ";
+    std::cout << times.bytes / times.median * 1e-9 << " GB/s\n";
   }
   if (report) std::cout << program.report();
   program.write();
@@ -82,7 +83,12 @@ int main(int argc, char** argv) {
   app.add_option("-o,--output", text.outputs, "write a tensor: a:file.mtx");
   app.add_option("--print", print, "what to show: statement, plan, kernel, all")
       ->check(CLI::IsMember({"statement", "plan", "kernel", "all"}));
-  app.add_option("--time", runs, "time this many runs, after half as many to warm up")->check(CLI::Range(1, 1000000));
+  app.add_option(
+         "--time", runs,
+         "time this many runs, after half as many to warm up: the median; GFLOP/s, counting for every product of "
+         "the statement, wherever its sparse factors are all stored, a multiplication for each '*' and an addition "
+         "where it is added to something (left out where that is not known); GB/s, counting every array once")
+      ->check(CLI::Range(1, 1000000));
   app.add_flag("--check", check, "compare with an independent evaluation; exit code 1 where they differ");
   app.add_flag("--report", report, "per piece: non-zeros, bytes moved by tensor, time; imbalance");
   // Each option may be given several times, with one value each: a value may hold commas and brackets.
