@@ -93,6 +93,21 @@ const Home& operand_of(StatementState& statement, size_t k, bool first) {
   return first && later && operand.home ? *operand.home : data_of(operand);
 }
 
+// Numbers of pieces that nobody gave are the number of ranks.
+void bind_pieces(const ConcreteStatement& statement) {
+  auto look = [](const IndexExpr& expr) {
+    each<notation::Number>(expr, [](const notation::Number& n) {
+      if (n.value.grid_dim()) bind_machine(Machine(n.value.grid_dim()->machine()), transport().size());
+      else if (const Param* param = n.value.extent().param(); param && !param->value())
+        Param(*param).bind(transport().size());
+    });
+  };
+  for (const Relation& relation : statement.provenance.relations) {
+    for (const Replaced& r : relation.replaced) look(r.value);
+    for (const Made& m : relation.made) look(m.size);
+  }
+}
+
 bool has_sizes(const TensorVar& tensor) {
   return std::all_of(tensor.dims().begin(), tensor.dims().end(), [](const Extent& e) { return e.value().has_value(); });
 }
@@ -114,6 +129,7 @@ Homes operands_of(TensorState& result, StatementState& statement, bool first) {
     out.emplace(result.var, &*result.home);
   }
   add_copies(statement, out);
+  bind_pieces(statement.chosen->statement);
   return out;
 }
 

@@ -523,7 +523,7 @@ struct Execution::State {
       homecoming.emplace(transport, runtime::match(transport, held, needed, who),
                          runtime::Mapping(held.colours(), transport.size()),
                          runtime::Mapping(grid->count(), transport.size()), home_instances(home), own,
-                         runtime::ExchangeOptions{.region = plan_of(0).tensor,
+                         runtime::ExchangeOptions{.region = home_region(),
                                                   .traffic = &traffic,
                                                   .direction = runtime::Direction::ToSources,
                                                   .arrival = arrival});
@@ -535,7 +535,7 @@ struct Execution::State {
     homecoming->run();
     if (arrival == runtime::Arrival::Add && has_replicas(home)) {
       Space universe = universe_of(home.format(), home.dims());
-      runtime::Region region(plan_of(0).tensor, home.type(), held_by(home, universe), home_instances(home));
+      runtime::Region region(home_region(), home.type(), held_by(home, universe), home_instances(home));
       runtime::replica_refresh(transport, region, &traffic).run();
     }
     exchange_seconds += now() - begin;
@@ -621,55 +621,62 @@ struct Execution::State {
   // ---- looking ----
 
   Report report() const {
-    // Every rank tells what its colours received and did.
+    // What arrived at pieces of this rank is counted here.
+    struct Arrived {
+      int64_t from, to;
+      int64_t access;
+      runtime::Count count;
+    };
+    std::vector<Arrived> arrived;
+    runtime::Mapping task_ranks(grid->count(), transport.size());
+    runtime::Mapping home_ranks(result_shares.grid.count(), transport.size());
+    for (size_t k = 0; k < accesses(); k++) {
+      auto pairs = traffic.regions().find(k == 0 ? home_region() : plan_of(k).text);
+      if (pairs == traffic.regions().end()) continue;
+      for (const auto& [pair, count] : pairs->second)
+        if ((k == 0 ? home_ranks : task_ranks).rank_of(pair.second) == transport.rank())
+          arrived.push_back({pair.first, pair.second, int64_t(k), count});
+    }
     runtime::Writer w;
-    std::map<std::pair<int64_t, std::string>, PieceReport::Moved> moved;
-    int64_t messages = 0;
-    for (const auto& [name, pairs] : traffic.regions())
-      for (const auto& [pair, count] : pairs) {
-        PieceReport::Moved& m = moved[{pair.second, name}];
-        m.received += count.bytes, m.copied += count.copied, m.reduced += count.added;
-        messages += count.messages;
-      }
-    w.put(messages);
     w.put(exchange_seconds);
     w.put(colours.size());
     for (int64_t c = colours.lo; c < colours.hi; c++) {
       int64_t stored = 0;
       for (size_t k = 1; k < accesses(); k++)
         if (!program.accesses[k].access.tensor.format().is_dense() && fetches[k]) stored += (*fetches[k])[c].nnz();
-      w.put(c);
       w.put(stored);
       w.put(seconds[size_t(c - colours.lo)]);
     }
-    w.put(moved.size());
-    for (const auto& [key, m] : moved) {
-      w.put(key.first);
-      w.put_text(key.second);
-      w.put(m);
-    }
+    w.put_all(std::span<const Arrived>(arrived));
     Report out;
-    out.pieces.resize(size_t(grid->count()));
+    for (size_t k = 0; k < accesses(); k++) out.accesses.push_back(plan_of(k).text);
+    out.pieces.resize(size_t(std::max(grid->count(), result_shares.grid.count())));
+    int64_t next = 0;
     for (const runtime::Bytes& bytes : runtime::share(transport, w.take())) {
       runtime::Reader r(bytes);
-      out.messages += r.take<int64_t>();
       out.exchange_seconds = std::max(out.exchange_seconds, r.take<double>());
       for (int64_t n = r.take<int64_t>(); n > 0; n--) {
-        PieceReport& p = out.pieces[size_t(r.take<int64_t>())];
+        PieceReport& p = out.pieces[size_t(next++)];
         p.non_zeros = r.take<int64_t>();
         p.seconds = r.take<double>();
       }
-      for (size_t n = r.take<size_t>(); n > 0; n--) {
-        size_t c = size_t(r.take<int64_t>());
-        std::string name = r.take_text();
-        PieceReport::Moved m = r.take<PieceReport::Moved>();
-        if (c >= out.pieces.size()) c = out.pieces.size() - 1;
-        PieceReport::Moved& into = out.pieces[c].tensors[name];
-        into.received += m.received, into.copied += m.copied, into.reduced += m.reduced;
+      while (!r.at_end()) {
+        Arrived a = r.take<Arrived>();
+        const std::string& access = plan_of(size_t(a.access)).text;
+        int64_t all = a.count.bytes + a.count.copied;
+        PieceReport::Moved& m = out.pieces[size_t(a.to)].moved[access];
+        (a.from == a.to ? m.copied : m.received) += all;
+        m.between_ranks += a.count.bytes;
+        m.reduced += a.count.added;
+        out.messages += a.count.messages;
+        if (size_t(a.from) < out.pieces.size() && a.from != a.to) out.pieces[size_t(a.from)].moved[access].sent += all;
       }
     }
     return out;
   }
+
+  // The name under which what goes home is counted, apart from what is fetched of the same tensor.
+  std::string home_region() const { return plan_of(0).text + " home"; }
 };
 
 Execution::Execution(Session& session, const ConcreteStatement& statement, Shares shares)

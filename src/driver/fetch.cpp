@@ -163,7 +163,7 @@ struct Fetch::State {
 
   State(Transport& t, const Home& home, const FetchRequest& request)
       : transport(t),
-        name(request.access.tensor),
+        name(request.access.text),
         traffic(request.traffic),
         home_ranks(home.shares().grid.count(), t.size()),
         task_ranks(request.colours.count(), t.size()),
