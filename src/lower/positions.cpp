@@ -135,7 +135,7 @@ std::vector<std::pair<IndexVar, Expr>> Lowerer::enter_position(
   states_[size_t(k)] = reached;
   // The variable that the coordinates together stand for; seldom read.
   const IndexVar& whole = provenance_.made_by(position_var)->replaced[0].var;
-  if (levels.first < levels.last) {
+  if (whole != levels.var(levels.first)) {
     Expr fused = found.back().second;
     for (size_t n = found.size() - 1; n-- > 0;) fused = fused * size(found[n].first) + found[n].second;
     found.emplace_back(whole, fused);
