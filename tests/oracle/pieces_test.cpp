@@ -90,14 +90,17 @@ class Walk {
     std::map<IndexVar, int64_t> saved = values;
     for (int64_t v = begin; v < end; v++) {
       values[var] = v;
-      if (find_values()) {
-        for (const auto& [known, value] : values) widen(touched[known], value);
-        f();
-      }
+      bool inside = find_values();
+      // Positions are gone to before what follows from them is compared with sizes.
+      for (const auto& [known, value] : values)
+        if (inside || statement_.provenance.positions_of(known)) widen(touched[known], value);
+      if (inside) f();
       values = saved;
     }
   }
+  // False where a value lies beyond its size; it is left out, and what follows from it.
   bool find_values() {
+    bool inside = true;
     const std::vector<Relation>& relations = statement_.provenance.relations;
     for (auto relation = relations.rbegin(); relation != relations.rend(); ++relation) {
       std::vector<IndexVar> needs = relation->needs();
@@ -105,14 +108,18 @@ class Walk {
       if (!known || values.contains(relation->replaced[0].var)) continue;
       for (const Replaced& r : relation->replaced) {
         values[r.var] = number(r.value);
-        if (r.guard == Guard::Checked && values[r.var] >= size(r.var)) return false;
+        if (r.guard == Guard::Checked && values[r.var] >= size(r.var)) {
+          values.erase(r.var);
+          inside = false;
+          continue;
+        }
         auto* stored = r.value.as<StoredCoordinate>();
         for (size_t level = stored ? stored->levels.first : 1; stored && level <= stored->levels.last; level++)
           values[stored->levels.var(level)] =
               positions(stored->levels)[size_t(number(stored->position))].coordinates[level];
       }
     }
-    return true;
+    return inside;
   }
   int64_t size(const IndexVar& var) {
     if (const Root* root = statement_.provenance.root(var)) return *root->size.value();
