@@ -190,11 +190,8 @@ void View::zero() {
 // ---- inputs -------------------------------------------------------------------------------------------------------------
 
 LeafInputs::LeafInputs(const Leaf& leaf, std::span<const Storage* const> operands, NumberOf number)
-    : kernel_(&leaf.kernel()),
-      number_(std::move(number)),
-      tensors_(operands.size() + 1),
-      numbers_(leaf.kernel().scalars.size()) {
-  require(operands.size() == kernel_->operands.size(), "every access of a leaf has its piece");
+    : leaf_(&leaf), number_(std::move(number)), tensors_(operands.size() + 1), numbers_(leaf.kernel().scalars.size()) {
+  require(operands.size() == leaf.kernel().operands.size(), "every access of a leaf has its piece");
   views_.reserve(operands.size());
   for (size_t k = 0; k < operands.size(); k++) {
     views_.emplace_back(*operands[k]);
@@ -204,15 +201,17 @@ LeafInputs::LeafInputs(const Leaf& leaf, std::span<const Storage* const> operand
 }
 
 void LeafInputs::set_operand(size_t k, View piece) {
-  check_whole_levels(*kernel_, int(k) + 1, piece);
+  check_whole_levels(leaf_->kernel(), int(k) + 1, piece);
+  require(!piece.pattern() || leaf_->fits(k, *piece.pattern()), "pieces are as wide as a leaf was compiled for");
   views_[k] = std::move(piece);
   tensors_[k + 1] = views_[k].tensor();
 }
 
 void LeafInputs::set_numbers() {
   for (size_t n = 0; n < numbers_.size(); n++) {
-    const Extent* extent = std::get_if<Extent>(&kernel_->scalars[n]);
-    numbers_[n] = extent && extent->value() ? *extent->value() : number_(kernel_->scalars[n]);
+    const lower::RunTimeNumber& wanted = leaf_->kernel().scalars[n];
+    const Extent* extent = std::get_if<Extent>(&wanted);
+    numbers_[n] = extent && extent->value() ? *extent->value() : number_(wanted);
   }
 }
 
@@ -226,7 +225,9 @@ Leaf::Leaf(const ConcreteStatement& statement, const Widths& widths, const LeafO
                                         .operands = options.operands,
                                         .outer = options.outer,
                                         .start = options.start})),
-      function_(passes::optimize(kernel_.function, {.target = {codegen::vector_bytes()}})) {}
+      function_(passes::optimize(kernel_.function, {.target = {codegen::vector_bytes()}})) {
+  for (const Access& access : kernel_.operands) widths_.push_back(widths(access));
+}
 
 Leaf::Leaf(const ConcreteStatement& statement, const Storages& storages, const LeafOptions& options)
     : Leaf(
@@ -236,6 +237,16 @@ Leaf::Leaf(const ConcreteStatement& statement, const Storages& storages, const L
             return stored == storages.end() ? lower::IndexWidths{} : widths_of(stored->second->pattern());
           },
           options) {}
+
+bool Leaf::fits(size_t k, const Pattern& piece) const {
+  auto fit = [](const std::vector<ScalarType>& wanted, size_t level, const IndexArray& array) {
+    return array.empty() || type_of(array.width()) == (level < wanted.size() ? wanted[level] : ScalarType::Int32);
+  };
+  for (size_t level = 0; level < piece.order(); level++)
+    if (!fit(widths_[k].pos, level, piece.level(level).pos) || !fit(widths_[k].crd, level, piece.level(level).crd))
+      return false;
+  return true;
+}
 
 bool Leaf::is_placed() const {
   return kernel_.assembly == lower::Assembly::Dense || kernel_.assembly == lower::Assembly::Shared;

@@ -57,7 +57,7 @@ struct LeafOptions {
 
 class Leaf;
 
-/// What a leaf is called with: made once, changed where pieces and numbers change.
+/// What a leaf is called with: made once, changed where pieces and numbers change. The leaf stays where it is meanwhile.
 class LeafInputs {
  public:
   using NumberOf = std::function<int64_t(const lower::RunTimeNumber&)>;
@@ -66,6 +66,7 @@ class LeafInputs {
   /// known, and is kept for `set_numbers`.
   LeafInputs(const Leaf& leaf, std::span<const Storage* const> operands, NumberOf number);
 
+  /// The piece has index arrays as wide as the leaf was compiled for.
   void set_operand(size_t k, View piece);
   const View& operand(size_t k) const { return views_[k]; }
   /// Asks for all numbers again.
@@ -73,7 +74,7 @@ class LeafInputs {
 
  private:
   friend class Leaf;
-  const lower::Kernel* kernel_;
+  const Leaf* leaf_;
   NumberOf number_;
   std::vector<View> views_;
   std::vector<spd_tensor> tensors_;  // the result first
@@ -96,6 +97,9 @@ class Leaf {
   /// Has the result a place for every element before the call? Otherwise the kernel assembles it.
   bool is_placed() const;
 
+  /// Are a piece's index arrays as wide as those that operand k was compiled for?
+  bool fits(size_t k, const Pattern& piece) const;
+
   /// `run` calls the kernel: compiled, or interpreted.
   using Run = std::function<void(spd_call&)>;
 
@@ -113,6 +117,7 @@ class Leaf {
   notation::ConcreteStatement statement_;
   notation::Start start_;
   lower::Kernel kernel_;
+  std::vector<lower::IndexWidths> widths_;  // of the operands
   ir::Function function_;
 };
 

@@ -9,6 +9,13 @@ using namespace notation;
 using ir::Expr;
 using ir::Var;
 
+namespace {
+
+// A divisor, also where there is nothing to divide.
+Expr nonzero(const Expr& size) { return ir::constant(size) ? size : ir::max(size, ir::int64(1)); }
+
+}  // namespace
+
 Expr Lowerer::stored_positions(int tensor, size_t level) {
   std::string key = fmt::format("{}{}_count", tensor_name(tensor), level + 1);
   auto known = params_.find(key);
@@ -128,7 +135,7 @@ std::vector<std::pair<IndexVar, Expr>> Lowerer::enter_position(
   states_[size_t(k)] = reached;
   // The variable that the coordinates together stand for; seldom read.
   const IndexVar& whole = provenance_.made_by(position_var)->replaced[0].var;
-  if (levels.first < levels.last) {
+  if (whole != levels.var(levels.first)) {
     Expr fused = found.back().second;
     for (size_t n = found.size() - 1; n-- > 0;) fused = fused * size(found[n].first) + found[n].second;
     found.emplace_back(whole, fused);
@@ -150,10 +157,10 @@ void Lowerer::position_loop(const Forall& loop, const IndexVar& var, const Segme
         std::optional<size_t> stored = looked_up(levels);
         if (!stored || *stored == levels.first) return;
         Expr rest = first;
-        for (size_t level = levels.last; level > *stored; level--) rest = rest / size(levels.var(level));
+        for (size_t level = levels.last; level > *stored; level--) rest = rest / nonzero(size(levels.var(level)));
         Expr position = local_position(levels, *stored, rest);
         for (size_t level = *stored; level > levels.first; level--) {
-          if (formats[level].properties().full) position = position / stride(tensor, level);
+          if (formats[level].properties().full) position = position / nonzero(stride(tensor, level));
           else if (!formats[level].properties().branchless) {
             Expr above = search_parent(tensor, level, position);
             parents.insert_or_assign(level, f_.variable(fmt::format("p{}{}", tensor_name(tensor), level), above));
