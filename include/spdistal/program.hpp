@@ -50,7 +50,13 @@ class Program {
   void load();
   /// The text of the kernel. Needs the data.
   std::string kernel();
+  /// The distributed program: partitions, what moves, what is launched. Needs the data.
+  std::string plan();
   void compute();
+  /// Collective. What the last run did, piece by piece.
+  std::string report();
+  /// Is this the rank that speaks for all?
+  bool leads() const;
   /// The result in a line or two: sizes, stored elements, a small one whole.
   std::string result() const;
   /// Writes what was asked for.

@@ -82,7 +82,7 @@ BuiltProgram build(const ProgramCase& program) {
     state.commands = std::move(scheduled.commands);
     state.scheduled = std::move(scheduled.statement);
   }
-  Chosen chosen = choose(state);
+  Chosen chosen = choose(state, 1);
   BuiltProgram out{state.assignment, {}, chosen.statement, chosen.conversions};
   for (const TensorVar& tensor : tensors(state.assignment))
     out.arrays.emplace(tensor, program.tensors.at(tensor.symbol().name()).array);

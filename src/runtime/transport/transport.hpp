@@ -46,6 +46,8 @@ class Transport {
   static constexpr int tag_count = 1 << 14;
   /// A tag for a stream of messages, the same on every rank that asks in the same order.
   int fresh_tag() { return next_tag_++ % tag_count; }
+  /// A number that this transport has not given before, the same on every rank that asks in the same order.
+  uint64_t fresh_number() { return next_number_++; }
 
   void send(std::span<const std::byte> data, int to, int tag, Pending& pending);
   void receive(std::span<std::byte> data, int from, int tag, Pending& pending);
@@ -102,6 +104,7 @@ class Transport {
  private:
   friend class Numbered;  // hands the primitives on to the transport it wraps
   int next_tag_ = 0;
+  uint64_t next_number_ = 1;
 };
 
 }  // namespace spdistal::runtime

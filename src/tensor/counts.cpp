@@ -1,0 +1,262 @@
+// Pieces that are consecutive tell each other how many nodes they have and which are the first and the last; a node that
+// a piece shares with the one before it is counted once. Other pieces share nodes anyhow: where they can, all nodes are
+// sorted over all ranks.
+#include "tensor/counts.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "runtime/records/sort_globally.hpp"
+#include "runtime/transport/deal.hpp"
+#include "tensor/nodes.hpp"
+
+namespace spdistal {
+
+using runtime::Space;
+
+namespace {
+
+using Path = std::vector<int64_t>;
+
+// An interval in storage order: all elements between two paths, both included.
+struct Stretch {
+  Path first, last;
+  bool operator==(const Stretch&) const = default;
+};
+
+// The stretch of a share as far as coordinates and fused numbers tell; nothing where it is none.
+std::optional<Stretch> stretch_of(const Share& share, const Format& format, const std::vector<int64_t>& dims) {
+  size_t order = dims.size();
+  Stretch out{Path(order), Path(order)};
+  bool several = false;  // levels above have more than one coordinate
+  for (size_t k = 0; k < order; k++) {
+    size_t d = size_t(format.mode_order()[k]);
+    const Space& set = share.coordinates[d];
+    if (!set.is_rect()) return std::nullopt;
+    Range side = set.bounding()[0];
+    if (several && side != Range{0, dims[d]}) return std::nullopt;
+    out.first[k] = side.lo, out.last[k] = side.hi - 1;
+    several = several || side.size() > 1;
+  }
+  for (const FusedRange& fused : share.fused) {
+    Stretch numbers{Path(order), Path(order)};
+    for (size_t k = 0; k < order; k++) numbers.last[k] = dims[size_t(format.mode_order()[k])] - 1;
+    if (fused.dims.size() > order) return std::nullopt;
+    int64_t first = std::max<int64_t>(fused.range.lo, 0), last = fused.range.hi - 1;
+    for (size_t k = fused.dims.size(); k-- > 0;) {
+      if (fused.dims[k] != size_t(format.mode_order()[k])) return std::nullopt;
+      int64_t dim = dims[fused.dims[k]];
+      numbers.first[k] = first % dim, numbers.last[k] = last % dim;
+      first /= dim, last /= dim;
+    }
+    out = {std::max(out.first, numbers.first), std::min(out.last, numbers.last)};
+  }
+  return out;
+}
+
+std::vector<int64_t> parts_of(const Share& share) {
+  std::vector<int64_t> out;
+  for (const PositionBlock& block : share.positions) out.push_back(block.part);
+  return out;
+}
+
+// The lowest colour with the same share, for each colour.
+std::vector<int64_t> first_alike(const Shares& shares) {
+  std::multimap<uint64_t, int64_t> seen;
+  std::vector<int64_t> out;
+  for (size_t c = 0; c < shares.of.size(); c++) {
+    uint64_t key = hash(shares.of[c]);
+    auto [lo, hi] = seen.equal_range(key);
+    auto same =
+        std::find_if(lo, hi, [&](const auto& other) { return shares.of[size_t(other.second)] == shares.of[c]; });
+    out.push_back(same == hi ? int64_t(c) : same->second);
+    if (same == hi) seen.emplace(key, int64_t(c));
+  }
+  return out;
+}
+
+// What pieces tell of themselves at a counted level.
+struct Ends {
+  int64_t nodes = 0;
+  Path first, last;
+};
+using PieceEnds = std::vector<Ends>;  // by counted level
+
+runtime::Bytes write_ends(const Tree& tree, Range colours, const std::vector<Storage>& pieces,
+                          const std::vector<int64_t>& alike) {
+  runtime::Writer out;
+  for (int64_t c = colours.lo; c < colours.hi; c++) {
+    if (alike[size_t(c)] != c) continue;
+    const Pattern& pattern = pieces[size_t(c - colours.lo)].pattern();
+    out.put(c);
+    for (const CountedLevel& counted : tree.counted()) {
+      int64_t nodes = pattern.level(counted.end).positions;
+      out.put(nodes);
+      if (nodes == 0) continue;
+      out.put_all(std::span<const int64_t>(path_to(pattern, counted.end, 0)));
+      out.put_all(std::span<const int64_t>(path_to(pattern, counted.end, nodes - 1)));
+    }
+  }
+  return out.take();
+}
+
+std::map<int64_t, PieceEnds> read_ends(const Tree& tree, const std::vector<runtime::Bytes>& messages) {
+  std::map<int64_t, PieceEnds> out;
+  for (const runtime::Bytes& message : messages)
+    for (runtime::Reader in(message); !in.at_end();) {
+      PieceEnds& ends = out[in.take<int64_t>()];
+      for (const CountedLevel& counted : tree.counted()) {
+        Ends& here = ends.emplace_back();
+        here.nodes = in.take<int64_t>();
+        if (here.nodes == 0) continue;
+        here.first = in.take_all<int64_t>(counted.end + 1);
+        here.last = in.take_all<int64_t>(counted.end + 1);
+      }
+    }
+  return out;
+}
+
+// The colours of different shares in the order of their stretches. Pieces of position blocks are known by what they
+// have; empty ones come last.
+std::vector<int64_t> in_order(const Shares& shares, const Format& format, const std::vector<int64_t>& dims,
+                              const std::map<int64_t, PieceEnds>& ends) {
+  struct Key {
+    Path path;
+    std::vector<int64_t> parts;
+    int64_t colour;
+    auto operator<=>(const Key&) const = default;
+  };
+  std::vector<Key> keys;
+  for (const auto& [colour, piece] : ends) {
+    const Share& share = shares.of[size_t(colour)];
+    if (holds_nothing(share, dims)) continue;
+    Stretch stretch = *stretch_of(share, format, dims);
+    Path path = share.positions.empty() ? stretch.first : piece.back().nodes > 0 ? piece.back().first : stretch.last;
+    keys.push_back({std::move(path), parts_of(share), colour});
+  }
+  std::sort(keys.begin(), keys.end());
+  std::vector<int64_t> out;
+  for (const Key& key : keys) out.push_back(key.colour);
+  return out;
+}
+
+// For each counted level: all nodes; and for each colour of `ends`, those before its first.
+struct NodeCounts {
+  std::vector<int64_t> all;
+  std::map<int64_t, std::vector<int64_t>> before;
+};
+NodeCounts count_consecutive(const Tree& tree, const std::vector<int64_t>& order,
+                             const std::map<int64_t, PieceEnds>& ends) {
+  NodeCounts out;
+  for (const auto& [colour, piece] : ends) out.before[colour].assign(tree.counted().size(), 0);
+  for (size_t j = 0; j < tree.counted().size(); j++) {
+    int64_t sum = 0;
+    const Ends* previous = nullptr;
+    for (int64_t colour : order) {
+      const Ends& here = ends.at(colour)[j];
+      if (here.nodes == 0) {
+        out.before[colour][j] = sum;
+        continue;
+      }
+      int64_t first = sum - (previous && previous->last == here.first);
+      out.before[colour][j] = first;
+      sum = first + here.nodes;
+      previous = &here;
+    }
+    out.all.push_back(sum);
+  }
+  return out;
+}
+
+// All nodes of a counted level where pieces may share them in any way.
+int64_t count_distinct(runtime::Transport& transport, const CountedLevel& counted, const std::vector<bool>& counts,
+                       const std::vector<Storage>& pieces) {
+  runtime::Records nodes(int(counted.end) + 1, ScalarType::Bool);
+  for (size_t p = 0; p < pieces.size(); p++)
+    if (counts[p])
+      for_each_node(pieces[p].pattern(), counted.end,
+                    [&](std::span<const int64_t> path, int64_t) { nodes.add(path, true); });
+  std::vector<int> modes;
+  for (size_t k = 0; k <= counted.end; k++) modes.push_back(int(k));
+  nodes = runtime::sort_globally(transport, std::move(nodes), modes, runtime::Duplicates::Add);
+  return transport.allreduce(nodes.size(), runtime::ReduceOp::Sum);
+}
+
+std::vector<int64_t> count_others(runtime::Transport& transport, const Tree& tree, const Shares& shares,
+                                  const Format& format, Range colours, const std::vector<Storage>& pieces,
+                                  const std::vector<int64_t>& alike) {
+  std::vector<bool> counts;  // the pieces that are not copies of another
+  for (int64_t c = colours.lo; c < colours.hi; c++) counts.push_back(alike[size_t(c)] == c);
+  std::vector<int64_t> meet, sums;
+  for (const CountedLevel& counted : tree.counted()) {
+    bool any = false;
+    int64_t sum = 0;
+    for (int64_t c = colours.lo; c < colours.hi; c++) {
+      if (!counts[size_t(c - colours.lo)]) continue;
+      sum += pieces[size_t(c - colours.lo)].pattern().level(counted.end).positions;
+      for (int64_t b = 0; b < c && !any; b++)
+        any = alike[size_t(b)] == b && may_meet(shares.of[size_t(b)], shares.of[size_t(c)], format, counted.end + 1);
+    }
+    meet.push_back(any);
+    sums.push_back(sum);
+  }
+  transport.allreduce(meet.data(), meet.size(), ScalarType::Int64, runtime::ReduceOp::Max);
+  transport.allreduce(sums.data(), sums.size(), ScalarType::Int64, runtime::ReduceOp::Sum);
+  for (size_t j = 0; j < sums.size(); j++)
+    if (meet[j]) sums[j] = count_distinct(transport, tree.counted()[j], counts, pieces);
+  return sums;
+}
+
+}  // namespace
+
+bool are_consecutive(const Shares& shares, const Format& format, const std::vector<int64_t>& dims) {
+  std::map<std::vector<int64_t>, std::vector<Stretch>> by_parts;
+  for (const Share& share : shares.of) {
+    if (holds_nothing(share, dims)) continue;
+    auto stretch = stretch_of(share, format, dims);
+    if (!stretch) return false;
+    if (stretch->first <= stretch->last) by_parts[parts_of(share)].push_back(std::move(*stretch));
+  }
+  for (auto& [parts, stretches] : by_parts) {
+    std::sort(stretches.begin(), stretches.end(), [](const Stretch& a, const Stretch& b) { return a.first < b.first; });
+    for (size_t k = 1; k < stretches.size(); k++)
+      if (stretches[k] != stretches[k - 1] && stretches[k].first <= stretches[k - 1].last) return false;
+  }
+  return true;
+}
+
+Counts count_positions(runtime::Transport& transport, const Shares& simple, const Format& format,
+                       const std::vector<int64_t>& dims, Range colours, const std::vector<Storage>& pieces) {
+  Tree tree(format, dims);
+  Counts out;
+  out.ordered = are_consecutive(simple, format, dims);
+  NodeCounts nodes;
+  std::vector<int64_t> alike = first_alike(simple);
+  if (!tree.counted().empty()) {
+    if (out.ordered) {
+      auto ends = read_ends(tree, share(transport, write_ends(tree, colours, pieces, alike)));
+      nodes = count_consecutive(tree, in_order(simple, format, dims, ends), ends);
+    } else {
+      nodes.all = count_others(transport, tree, simple, format, colours, pieces, alike);
+    }
+  }
+  for (size_t k = 0; k < dims.size(); k++) {
+    auto above = tree.counted_at(k);
+    out.positions.push_back(tree.per_node(k) * (above ? nodes.all[*above] : 1));
+  }
+  if (!out.ordered) return out;
+  for (int64_t c = colours.lo; c < colours.hi; c++) {
+    const Pattern& pattern = pieces[size_t(c - colours.lo)].pattern();
+    std::vector<int64_t>& base = out.bases.emplace_back();
+    Path path;  // of the first position, as far as ranges tell
+    for (size_t k = 0; k < dims.size(); k++) {
+      path.push_back(pattern.level(k).range.lo);
+      auto above = tree.counted_at(k);
+      int64_t before = above ? nodes.before.at(alike[size_t(c)])[*above] : 0;
+      base.push_back(before * tree.per_node(k) + tree.offset(k, path.data()));
+    }
+  }
+  return out;
+}
+
+}  // namespace spdistal

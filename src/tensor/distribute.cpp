@@ -1,0 +1,263 @@
+#include "tensor/distribute.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/records/sort_globally.hpp"
+#include "runtime/task/mapping.hpp"
+#include "runtime/transport/agree.hpp"
+#include "runtime/transport/deal.hpp"
+#include "tensor/hash.hpp"
+#include "tensor/nodes.hpp"
+#include "tensor/pack.hpp"
+#include "tensor/pieces.hpp"
+#include "tensor/sort.hpp"
+
+namespace spdistal {
+
+using runtime::Records;
+using runtime::Transport;
+
+namespace {
+
+// Ranks must mean the same tensor.
+void agree_on(Transport& transport, const Format& format, const std::vector<int64_t>& dims, ScalarType type,
+              const Shares& shares) {
+  Hasher all;
+  std::string text = format.str();
+  all.all(std::span<const char>(text));
+  all.all(std::span<const int64_t>(dims));
+  all.word(uint64_t(type));
+  all.word(hash(shares));
+  agree_same(transport, all.value(), "the format, size or distribution of the tensor");
+}
+
+bool everyone_holds_all(const Shares& simple, const std::vector<int64_t>& dims) {
+  Share all = whole_share(dims);
+  return std::all_of(simple.of.begin(), simple.of.end(), [&](const Share& share) { return share == all; });
+}
+
+// One rank, and all its colours hold everything: packing is local.
+Home at_one_place(Transport& transport, Storage whole, const Format& format, Shares shares) {
+  std::vector<int64_t> dims = whole.dims();
+  ScalarType type = whole.type();
+  std::vector<Storage> pieces = runtime::together(transport, [&] {
+    std::vector<Storage> out;
+    for (int64_t c = 1; c < shares.grid.count(); c++) out.push_back(whole.clone());
+    out.push_back(std::move(whole));
+    return out;
+  });
+  return Home(transport, format, std::move(dims), type, std::move(shares), std::move(pieces));
+}
+
+// What a rank keeps of records that all ranks have.
+Bring keep_own(Transport& transport, int64_t colours) {
+  Range mine = runtime::Mapping(colours, transport.size()).colours_of(transport.rank());
+  return [mine](Records records, const runtime::Place& place) {
+    std::vector<Records> out(size_t(mine.size()), Records(records.order(), records.type()));
+    std::vector<int64_t> to;
+    for (int64_t k = 0; k < records.size(); k++) {
+      to.clear();
+      place(records.at(k), k, to);
+      for (int64_t colour : to)
+        if (mine.contains(colour)) out[size_t(colour - mine.lo)].add_bytes(records.at(k), records.value(k));
+    }
+    return out;
+  };
+}
+
+}  // namespace
+
+Home pack(Transport& transport, Coordinates mine, const Format& format, Shares shares,
+          runtime::DeliverOptions options) {
+  std::vector<int64_t> dims = mine.dims();
+  Shares simple = runtime::together(transport, [&] {
+    check(shares, format, dims).value();
+    mine.check().value();
+    return simplified(shares, format, dims);
+  });
+  agree_on(transport, format, dims, mine.type(), shares);
+  if (transport.size() == 1 && everyone_holds_all(simple, dims))
+    return at_one_place(transport, pack(std::move(mine), format), format, std::move(shares));
+  Entries entries{runtime::together(transport, [&] { return to_records(std::move(mine)); }), {}, {}, {}};
+  if (needs_order(simple)) {
+    Records sorted =
+        sort_globally(transport, std::move(entries.records), format.mode_order(), runtime::Duplicates::Keep, options);
+    entries = number_entries(transport, std::move(sorted), format, Tree(format, dims));
+  }
+  int64_t colours = shares.grid.count();
+  return make_home(transport, std::move(entries), dims, format, std::move(shares),
+                   [&](Records records, const runtime::Place& place) {
+                     return deliver(transport, std::move(records), colours, place, options);
+                   });
+}
+
+Home pack_alike(Transport& transport, Coordinates all, const Format& format, Shares shares,
+                runtime::DeliverOptions options) {
+  check_alike(transport, all);
+  Coordinates mine = runtime::together(transport, [&] {
+    if (transport.size() == 1) return std::move(all);
+    all.check().value();
+    Range part = block(all.size(), transport.size(), transport.rank());
+    Coordinates out(all.dims(), all.type());
+    out.resize(part.size());
+    for (size_t d = 0; d < all.order(); d++)
+      std::copy_n(all.column(d).begin() + part.lo, part.size(), out.column(d).begin());
+    size_t bytes = size_of(all.type());
+    if (part.size() > 0)
+      std::memcpy(out.value_bytes(), all.value_bytes() + size_t(part.lo) * bytes, size_t(part.size()) * bytes);
+    return out;
+  });
+  if (transport.size() > 1) all = Coordinates(all.dims(), all.type());
+  return pack(transport, std::move(mine), format, std::move(shares), options);
+}
+
+Home scatter(Transport& transport, const Storage& whole, Shares shares) {
+  Format format = whole.format();
+  std::vector<int64_t> dims = whole.dims();
+  Entries entries = runtime::together(transport, [&] {
+    check(shares, format, dims).value();
+    Records records = to_records(unpack(whole));
+    return needs_order(simplified(shares, format, dims))
+               ? number_entries(std::move(records), format, Tree(format, dims))
+               : Entries{std::move(records), {}, {}, {}};
+  });
+  Bring keep = keep_own(transport, shares.grid.count());
+  return make_home(transport, std::move(entries), dims, format, std::move(shares), keep);
+}
+
+Home scatter(Transport& transport, Storage&& whole, Shares shares) {
+  if (transport.size() == 1 && check(shares, whole.format(), whole.dims()) &&
+      everyone_holds_all(simplified(shares, whole.format(), whole.dims()), whole.dims())) {
+    Format format = whole.format();
+    return at_one_place(transport, std::move(whole), format, std::move(shares));
+  }
+  return scatter(transport, static_cast<const Storage&>(whole), std::move(shares));
+}
+
+Coordinates owned_elements(const Home& home) {
+  Coordinates out(home.dims(), home.type());
+  size_t bytes = size_of(home.type());
+  for (int64_t c = home.colours().lo; c < home.colours().hi; c++) {
+    if (home.owns_nothing(c)) continue;
+    const Storage& piece = home.piece(c);
+    if (home.owns_all(c)) {
+      Coordinates all = unpack(piece);
+      if (out.size() == 0) out = std::move(all);
+      else out.append(all);
+      continue;
+    }
+    for_each_owned(home, c, [&](std::span<const int64_t> at, int64_t position) {
+      int64_t e = out.size();
+      out.resize(e + 1);
+      for (size_t d = 0; d < at.size(); d++) out.column(d)[size_t(e)] = at[d];
+      std::memcpy(out.value_bytes() + size_t(e) * bytes, piece.value_bytes() + size_t(position) * bytes, bytes);
+    });
+  }
+  return out;
+}
+
+Coordinates gather(Transport& transport, const Home& home) {
+  Coordinates mine = runtime::together(transport, [&] { return owned_elements(home); });
+  std::vector<int64_t> sizes = transport.allgather(mine.size());
+  Coordinates all(home.dims(), home.type());
+  runtime::together(transport, [&] {
+    int64_t sum = 0;
+    for (int64_t size : sizes) sum += size;
+    all.resize(sum);
+  });
+  auto gather_array = [&](std::span<const std::byte> from, std::span<std::byte> to, size_t each) {
+    std::vector<int64_t> counts;
+    for (int64_t size : sizes) counts.push_back(size * int64_t(each));
+    transport.allgatherv(from, to, counts);
+  };
+  for (size_t d = 0; d < home.order(); d++)
+    gather_array(std::as_bytes(std::as_const(mine).column(d)), std::as_writable_bytes(all.column(d)), sizeof(int64_t));
+  size_t bytes = size_of(home.type());
+  gather_array({mine.value_bytes(), size_t(mine.size()) * bytes}, {all.value_bytes(), size_t(all.size()) * bytes},
+               bytes);
+  return runtime::together(transport, [&] { return sort_and_merge(std::move(all), home.format().mode_order()); });
+}
+
+Home redistribute(Transport& transport, const Home& home, const Format& format, Shares shares,
+                  runtime::DeliverOptions options) {
+  if (home.shares() == shares && home.format().levels() == format.levels() &&
+      home.format().mode_order() == format.mode_order())
+    return home.clone(transport);
+  Coordinates mine = runtime::together(transport, [&] { return owned_elements(home); });
+  return pack(transport, std::move(mine), format, std::move(shares), options);
+}
+
+std::vector<std::byte> detail::find_value(Transport& transport, const Home& home, std::span<const int64_t> at) {
+  runtime::Writer found;
+  runtime::together(transport, [&] {
+    if (at.size() != home.order())
+      throw UserError(fmt::format("an element of a tensor of order {} has {} coordinates, not {}", home.order(),
+                                  home.order(), at.size()));
+    for (size_t d = 0; d < at.size(); d++)
+      if (at[d] < 0 || at[d] >= home.dims()[d])
+        throw UserError(
+            fmt::format("coordinate {} lies outside dimension {}, whose size is {}", at[d], d, home.dims()[d]));
+    size_t bytes = size_of(home.type());
+    for (int64_t c = home.colours().lo; c < home.colours().hi; c++) {
+      const Storage& piece = home.piece(c);
+      locate(piece.pattern(), at, [&](Range positions) {
+        for (int64_t p = positions.lo; p < positions.hi; p++)
+          if (home.owns(c, at, p))
+            found.put_all(std::span<const std::byte>(piece.value_bytes() + size_t(p) * bytes, bytes));
+      });
+    }
+  });
+  std::vector<std::byte> out;
+  for (runtime::Bytes& bytes : share(transport, found.take()))
+    if (!bytes.empty()) out = std::move(bytes);
+  return out;
+}
+
+void check_alike(Transport& transport, const Coordinates& entries) {
+  if (transport.size() == 1) return;
+  Hasher all;
+  all.all(std::span<const int64_t>(entries.dims()));
+  all.word(uint64_t(entries.type()));
+  all.word(uint64_t(entries.size()));
+  for (size_t d = 0; d < entries.order(); d++) all.all(entries.column(d));
+  all.bytes(entries.value_bytes(), size_t(entries.size()) * size_of(entries.type()));
+  agree_same(transport, all.value(), "the list of entries");
+}
+
+Result<> verify(Transport& transport, const Home& home) {
+  Coordinates all = gather(transport, home);
+  Tree tree(home.format(), home.dims());
+  auto fault = [&]() -> std::string {
+    Storage whole = pack(std::move(all), home.format());
+    if (home.nnz() != whole.nnz()) return fmt::format("{} elements are counted, there are {}", home.nnz(), whole.nnz());
+    for (size_t k = 0; k < home.order(); k++)
+      if (home.positions(k) != whole.pattern().level(k).positions)
+        return fmt::format("level {} is said to have {} positions, it has {}", k, home.positions(k),
+                           whole.pattern().level(k).positions);
+    for (int64_t c = home.colours().lo; c < home.colours().hi; c++) {
+      const Pattern& piece = home.piece(c).pattern();
+      if (auto result = verify(piece); !result) return fmt::format("piece {}: {}", c, result.refusal().message);
+      if (!home.ordered()) continue;
+      for (size_t k = 0; k < home.order(); k++) {
+        int64_t n = piece.level(k).positions, base = home.base(c, k);
+        for (int64_t p : {int64_t(0), n / 2, n - 1})
+          if (n > 0 && path_to(piece, k, p) != path_to(whole.pattern(), k, base + p))
+            return fmt::format("position {} of level {} of piece {} is not position {} of the whole", p, k, c,
+                               base + p);
+      }
+    }
+    return {};
+  };
+  std::string mine = runtime::together(transport, fault);
+  runtime::Writer out;
+  out.put_text(mine);
+  std::vector<runtime::Bytes> texts = share(transport, out.take());
+  for (size_t r = 0; r < texts.size(); r++)
+    if (std::string text = runtime::Reader(texts[r]).take_text(); !text.empty())
+      return Diagnostic{fmt::format("rank {}: {}", r, text), {}, {}};
+  return {};
+}
+
+}  // namespace spdistal

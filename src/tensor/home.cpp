@@ -1,0 +1,137 @@
+#include "tensor/home.hpp"
+
+#include <algorithm>
+
+#include "runtime/task/mapping.hpp"
+#include "runtime/transport/agree.hpp"
+
+namespace spdistal {
+
+Home::Home(runtime::Transport& transport, Format format, std::vector<int64_t> dims, ScalarType type, Shares shares,
+           std::vector<Storage> pieces, std::vector<NodeEnds> ends)
+    : type_(type), pieces_(std::move(pieces)) {
+  auto plan = runtime::together(transport, [&] {
+    check(shares, format, dims).value();
+    Tree tree(format, dims);
+    Shares simple = simplified(shares, format, dims);
+    Range colours = runtime::Mapping(shares.grid.count(), transport.size()).colours_of(transport.rank());
+    auto out = std::make_shared<Plan>(Plan{std::move(format),
+                                           std::move(dims),
+                                           std::move(tree),
+                                           std::move(shares),
+                                           std::move(simple),
+                                           colours,
+                                           {},
+                                           {},
+                                           {}});
+    require(int64_t(pieces_.size()) == colours.size(), "a home has a piece for each colour of the rank");
+    for (const Storage& piece : pieces_)
+      require(piece.dims() == out->dims && piece.type() == type_ && piece.format().levels() == out->format.levels() &&
+                  piece.format().mode_order() == out->format.mode_order(),
+              "pieces are of the format, sizes and type of their tensor");
+    find_owned(*out);
+    return out;
+  });
+  plan->counts = count_positions(transport, plan->simple, plan->format, plan->dims, plan->colours, pieces_);
+  find_cuts(*plan, pieces_, ends);
+  plan->version = transport.fresh_number();
+  version_ = plan->version << 32;
+  plan_ = std::move(plan);
+}
+
+void Home::find_owned(Plan& plan) {
+  size_t tail = plan.tree.tail();
+  auto in_tail = [&](size_t dimension) { return plan.format.level_of(dimension) >= tail; };
+  for (int64_t c = plan.colours.lo; c < plan.colours.hi; c++) {
+    const Share& mine = plan.simple.of[size_t(c)];
+    Owned& owned = plan.owned.emplace_back();
+    for (size_t d = 0; d < plan.dims.size(); d++)
+      owned.padded = owned.padded || (in_tail(d) && mine.coordinates[d].rect_count() > 1);
+    for (const FusedRange& fused : mine.fused)
+      owned.padded = owned.padded || std::any_of(fused.dims.begin(), fused.dims.end(), in_tail);
+    for (const PositionBlock& split : mine.positions) owned.padded = owned.padded || split.level >= tail;
+    owned.nothing = holds_nothing(mine, plan.dims);
+    for (int64_t b = 0; b < c && !owned.nothing; b++) {
+      const Share& other = plan.simple.of[size_t(b)];
+      if (holds_nothing(other, plan.dims) || !may_meet(other, mine, plan.format, plan.dims.size())) continue;
+      if (covers(other, mine)) owned.nothing = true;
+      else owned.others.push_back(&other);
+    }
+  }
+}
+
+void Home::find_cuts(Plan& plan, const std::vector<Storage>& pieces, const std::vector<NodeEnds>& ends) {
+  for (size_t i = 0; i < pieces.size(); i++) {
+    Cuts& cuts = plan.cuts.emplace_back();
+    for (const PositionBlock& split : plan.simple.of[size_t(plan.colours.lo) + i].positions)
+      if (split.level >= plan.tree.tail())
+        cuts.cuts.push_back({split.level, block(plan.counts.positions[split.level], split.of, split.part)});
+    if (cuts.cuts.empty()) continue;
+    if (plan.counts.ordered) {
+      size_t end = plan.tree.counted().back().end;
+      int64_t first = plan.counts.bases[i][end];
+      cuts.ends = {first, first + pieces[i].pattern().level(end).positions - 1};
+    } else {
+      require(ends.size() == pieces.size(), "where nodes are cut, their numbers are known");
+      cuts.ends = ends[i];
+    }
+  }
+}
+
+int64_t Home::base(int64_t colour, size_t level) const {
+  require(ordered(), "the pieces of ordered homes, and no others, begin somewhere");
+  return plan_->counts.bases[index(colour)][level];
+}
+
+bool Home::holds(int64_t colour, std::span<const int64_t> at, int64_t position) const {
+  size_t i = index(colour);
+  if (!plan_->owned[i].padded) return true;
+  if (!admits(plan_->simple.of[size_t(colour)], dims(), at)) return false;
+  const Cuts& cuts = plan_->cuts[i];
+  if (cuts.cuts.empty()) return true;
+  const Pattern& pattern = pieces_[i].pattern();
+  const Tree& tree = plan_->tree;
+  int64_t below = 1;
+  for (size_t k = tree.tail(); k < order(); k++) below *= pattern.level(k).range.size();
+  int64_t node = position / below, nodes = pattern.level(tree.tail() - 1).positions;
+  // Only the first and the last node can be cut.
+  if (node != 0 && node != nodes - 1) return true;
+  std::vector<int64_t> path;
+  for (int dimension : format().mode_order()) path.push_back(at[size_t(dimension)]);
+  int64_t number = node == 0 ? cuts.ends.first : cuts.ends.last;
+  return std::all_of(cuts.cuts.begin(), cuts.cuts.end(), [&](const Cut& cut) {
+    return cut.positions.contains(number * tree.per_node(cut.level) + tree.offset(cut.level, path.data()));
+  });
+}
+
+bool Home::owns(int64_t colour, std::span<const int64_t> at, int64_t position) const {
+  const Owned& owned = plan_->owned[index(colour)];
+  if (owned.nothing || !holds(colour, at, position)) return false;
+  return std::none_of(owned.others.begin(), owned.others.end(),
+                      [&](const Share* other) { return admits(*other, dims(), at); });
+}
+
+bool Home::owns_all(int64_t colour) const {
+  const Owned& owned = plan_->owned[index(colour)];
+  return !owned.nothing && !owned.padded && owned.others.empty();
+}
+
+Home Home::zeros_like(runtime::Transport& transport, ScalarType type) const {
+  std::vector<Storage> pieces = runtime::together(transport, [&] {
+    std::vector<Storage> out;
+    for (const Storage& piece : pieces_) out.emplace_back(piece.shared_pattern(), type);
+    return out;
+  });
+  return Home(plan_, type, std::move(pieces), transport.fresh_number() << 32);
+}
+
+Home Home::clone(runtime::Transport& transport) const {
+  std::vector<Storage> pieces = runtime::together(transport, [&] {
+    std::vector<Storage> out;
+    for (const Storage& piece : pieces_) out.push_back(piece.clone());
+    return out;
+  });
+  return Home(plan_, type_, std::move(pieces), transport.fresh_number() << 32);
+}
+
+}  // namespace spdistal

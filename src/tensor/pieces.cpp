@@ -1,0 +1,410 @@
+// Entries go to the colours of their cell. Where dense levels end a format and not every colour takes all of them, a
+// node has elements (zeros) at colours that get no entry of it: those get the node itself.
+#include "tensor/pieces.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "runtime/records/sort.hpp"
+#include "runtime/task/mapping.hpp"
+#include "runtime/transport/agree.hpp"
+#include "runtime/transport/deal.hpp"
+#include "tensor/holders.hpp"
+#include "tensor/pack.hpp"
+#include "tensor/sort.hpp"
+
+namespace spdistal {
+
+using runtime::Records;
+
+namespace {
+
+using Path = std::vector<int64_t>;
+
+// The outermost level in which two entries differ.
+size_t depth_of(std::span<const int64_t> a, std::span<const int64_t> b, const std::vector<int>& modes) {
+  size_t k = 0;
+  while (k < modes.size() && a[size_t(modes[k])] == b[size_t(modes[k])]) k++;
+  return k;
+}
+
+// Goes through entries in storage order and knows the number of each one's node at every counted level.
+class Walk {
+ public:
+  Walk(std::vector<int64_t> before, std::optional<Path> forerunner, const Format& format, const Tree& tree)
+      : modes_(format.mode_order()), tree_(tree), numbers_(std::move(before)), last_(std::move(forerunner)) {
+    for (int64_t& number : numbers_) number--;
+  }
+
+  // On to the next entry. Whether it begins a node at the innermost counted level.
+  bool step(std::span<const int64_t> at) {
+    size_t depth = last_ ? depth_of(at, *last_, modes_) : 0;
+    for (size_t j = 0; j < numbers_.size(); j++) numbers_[j] += depth <= tree_.counted()[j].end;
+    last_.emplace(at.begin(), at.end());
+    return !numbers_.empty() && depth <= tree_.counted().back().end;
+  }
+  const std::vector<int64_t>& numbers() const { return numbers_; }
+
+ private:
+  const std::vector<int>& modes_;
+  const Tree& tree_;
+  std::vector<int64_t> numbers_;
+  std::optional<Path> last_;
+};
+
+// How many nodes the entries add to those of their forerunners.
+std::vector<int64_t> count_nodes(const Entries& entries, const Format& format, const Tree& tree) {
+  Walk walk(std::vector<int64_t>(tree.counted().size()), entries.forerunner, format, tree);
+  for (int64_t e = 0; e < entries.records.size(); e++) walk.step(entries.records.at(e));
+  std::vector<int64_t> counts = walk.numbers();
+  for (int64_t& count : counts) count++;
+  return counts;
+}
+
+// All there is to know about where entries go and what becomes of them there.
+struct Making {
+  const std::vector<int64_t>& dims;
+  const Format& format;
+  const Tree& tree;
+  const Shares& simple;
+  Holders holders;
+  std::vector<int64_t> total = {};  // nodes of each counted level, where positions are split
+  bool with_nodes = false;          // colours get nodes besides entries
+
+  int64_t positions(size_t level) const { return total[*tree.counted_at(level)] * tree.per_node(level); }
+  void find_path(std::span<const int64_t> at, Path& path) const {
+    path.clear();
+    for (int dimension : format.mode_order()) path.push_back(at[size_t(dimension)]);
+  }
+};
+
+void find_parts(const Making& making, std::span<const int64_t> numbers, const Path& path, std::vector<int64_t>& parts) {
+  parts.clear();
+  for (const Holders::Split& split : making.holders.splits()) {
+    int64_t position = numbers[*making.tree.counted_at(split.level)] * making.tree.per_node(split.level) +
+                       making.tree.offset(split.level, path.data());
+    parts.push_back(block_of(making.positions(split.level), split.of, position));
+  }
+}
+
+// The parts that the elements below a node lie in; the path ends with the node.
+std::vector<Range> parts_below(const Making& making, const Path& path, std::span<const int64_t> numbers) {
+  std::vector<Range> parts;
+  for (const Holders::Split& split : making.holders.splits()) {
+    int64_t per = making.tree.per_node(split.level), number = numbers[*making.tree.counted_at(split.level)];
+    bool below = split.level >= making.tree.tail();
+    int64_t first = number * per + (below ? 0 : making.tree.offset(split.level, path.data()));
+    int64_t last = below ? first + per - 1 : first, all = making.positions(split.level);
+    parts.push_back({block_of(all, split.of, first), block_of(all, split.of, last) + 1});
+  }
+  return parts;
+}
+
+// Whether some colour may hold elements of a node without getting an entry of it.
+bool needs_nodes(const Making& making) {
+  size_t tail = making.tree.tail();
+  if (tail == 0 || tail == making.tree.order()) return false;
+  auto in_tail = [&](size_t d) { return making.format.level_of(d) >= tail; };
+  for (const Share& share : making.simple.of) {
+    for (size_t d = 0; d < making.dims.size(); d++)
+      if (in_tail(d) && share.coordinates[d] != runtime::Space::interval(0, making.dims[d])) return true;
+    for (const FusedRange& fused : share.fused)
+      if (std::any_of(fused.dims.begin(), fused.dims.end(), in_tail)) return true;
+    for (const PositionBlock& split : share.positions)
+      if (split.level >= tail) return true;
+  }
+  return false;
+}
+
+// The nodes of the innermost counted level: their paths, and after these, where there are any, their numbers at all
+// counted levels.
+Records list_nodes(const Making& making, const Entries& entries) {
+  size_t length = making.tree.tail();
+  bool numbered = !making.total.empty();
+  Records nodes(int(length + making.total.size()), ScalarType::Bool);
+  Walk walk(entries.before, entries.forerunner, making.format, making.tree);
+  Path record;
+  for (int64_t e = 0; e < entries.records.size(); e++) {
+    std::span<const int64_t> at = entries.records.at(e);
+    if (numbered && !walk.step(at)) continue;
+    record.clear();
+    for (size_t k = 0; k < length; k++) record.push_back(at[size_t(making.format.mode_order()[k])]);
+    if (numbered) record.insert(record.end(), walk.numbers().begin(), walk.numbers().end());
+    nodes.add(record, true);
+  }
+  return nodes;
+}
+
+void sort_nodes(Records& nodes) {
+  std::vector<int> modes;
+  for (int k = 0; k < nodes.order(); k++) modes.push_back(k);
+  sort(nodes, modes, runtime::Duplicates::Add);
+}
+
+// ---- one piece ----
+
+struct Piece {
+  Storage storage;
+  NodeEnds ends;
+};
+
+// Whether a node has an element that the share admits: not only what coordinates tell one by one.
+bool has_element(const Making& making, const Share& share, std::span<const int64_t> node,
+                 const std::vector<Range>& ranges) {
+  size_t tail = making.tree.tail(), order = making.tree.order();
+  Path path(node.begin(), node.begin() + std::ptrdiff_t(tail)), at(order);
+  path.resize(order);
+  std::vector<Range> sides;
+  for (size_t k = tail; k < order; k++) sides.push_back(ranges[size_t(making.format.mode_order()[k])]);
+  bool found = false;
+  runtime::for_each_point(runtime::Space(runtime::Rect(sides)), [&](std::span<const int64_t> below) {
+    if (found) return;
+    std::copy(below.begin(), below.end(), path.begin() + std::ptrdiff_t(tail));
+    for (size_t k = 0; k < order; k++) at[size_t(making.format.mode_order()[k])] = path[k];
+    found = admits(share, making.dims, at);
+    for (const PositionBlock& split : share.positions) {
+      if (split.level < tail) continue;
+      int64_t number = node[tail + *making.tree.counted_at(split.level)];
+      int64_t position = number * making.tree.per_node(split.level) + making.tree.offset(split.level, path.data());
+      found = found && block(making.positions(split.level), split.of, split.part).contains(position);
+    }
+  });
+  return found;
+}
+
+// The nodes that a piece has, and those among them that have no entries.
+struct Nodes {
+  Records all, bare;
+};
+Nodes nodes_here(const Making& making, const Share& share, const Coordinates& entries, const Records& listed,
+                 const std::vector<Range>& ranges) {
+  Nodes out{Records(listed.order(), listed.type()), Records(listed.order(), listed.type())};
+  int64_t e = 0;
+  auto compare = [&](std::span<const int64_t> node) {  // entry e with a node
+    for (size_t k = 0; k < making.tree.tail(); k++) {
+      int64_t x = entries.column(size_t(making.format.mode_order()[k]))[size_t(e)];
+      if (x != node[k]) return x < node[k] ? -1 : 1;
+    }
+    return 0;
+  };
+  for (int64_t n = 0; n < listed.size(); n++) {
+    std::span<const int64_t> node = listed.at(n);
+    while (e < entries.size() && compare(node) < 0) e++;
+    bool bare = e == entries.size() || compare(node) != 0;
+    if (bare && !has_element(making, share, node, ranges)) continue;
+    out.all.add(node, true);
+    if (bare) out.bare.add(node, true);
+  }
+  return out;
+}
+
+// The coordinates that occur in each dimension, of nodes and entries.
+std::vector<Range> occurring(const Making& making, const Coordinates& entries, const Records& nodes) {
+  std::vector<Range> out(making.dims.size(), Range{INT64_MAX, INT64_MIN});
+  auto take = [&](size_t d, int64_t x) { out[d] = {std::min(out[d].lo, x), std::max(out[d].hi, x + 1)}; };
+  for (size_t d = 0; d < making.dims.size(); d++)
+    for (int64_t x : entries.column(d)) take(d, x);
+  for (int64_t n = 0; n < nodes.size(); n++)
+    for (size_t k = 0; k < making.tree.tail(); k++) take(size_t(making.format.mode_order()[k]), nodes.at(n)[k]);
+  return out;
+}
+
+// The ranges of a piece of position blocks: around what is there where there is one parent, so that positions stay
+// consecutive below several.
+std::vector<Range> ranges_of_blocks(const Making& making, const Share& share, std::vector<Range> ranges,
+                                    const std::vector<Range>& there, std::span<const int64_t> first_node) {
+  const Tree& tree = making.tree;
+  size_t deepest = share.positions.back().level;
+  bool single = true;  // so far one position
+  for (size_t k = 0; k <= deepest; k++) {
+    size_t d = size_t(making.format.mode_order()[k]);
+    bool dense = making.format.levels()[k].properties().full;
+    if (dense && single && k < tree.tail()) ranges[d] = there[d];
+    if (dense && single && k >= tree.tail())
+      for (const PositionBlock& split : share.positions) {
+        if (split.level < k) continue;
+        // What the block leaves of the one node, seen from this level.
+        int64_t per = tree.per_node(split.level), here = tree.per_node(k);
+        int64_t above = first_node[tree.tail() + *tree.counted_at(split.level)] * per;
+        Range positions = block(making.positions(split.level), split.of, split.part);
+        int64_t step = per / here, lo = std::max<int64_t>(0, positions.lo - above),
+                hi = std::min(per, positions.hi - above);
+        Range side{lo / step % tree.extent(k), (hi - 1) / step % tree.extent(k) + 1};
+        ranges[d] = runtime::common(ranges[d], side);
+      }
+    single = single && (dense ? ranges[d].size() == 1 : there[d].size() == 1);
+  }
+  return ranges;
+}
+
+Piece make_piece(const Making& making, const Share& share, Coordinates entries, Records listed) {
+  std::vector<Range> ranges = hull(share, making.dims);
+  Nodes nodes{Records(0, ScalarType::Bool), Records(0, ScalarType::Bool)};
+  if (making.with_nodes) {
+    entries = sort_and_merge(std::move(entries), making.format.mode_order());
+    sort_nodes(listed);
+    nodes = nodes_here(making, share, entries, listed, ranges);
+  }
+  NodeEnds ends;
+  if (!share.positions.empty() && entries.size() == 0 && nodes.all.empty()) {
+    std::fill(ranges.begin(), ranges.end(), Range{});
+  } else if (!share.positions.empty()) {
+    std::span<const int64_t> first_node;
+    if (making.with_nodes) {
+      first_node = nodes.all.at(0);
+      ends = {first_node.back(), nodes.all.at(nodes.all.size() - 1).back()};
+    }
+    ranges = ranges_of_blocks(making, share, std::move(ranges), occurring(making, entries, nodes.bare), first_node);
+  }
+  Path at(making.dims.size());
+  for (int64_t n = 0; n < nodes.bare.size(); n++) {
+    for (size_t k = 0; k < at.size(); k++) {
+      size_t d = size_t(making.format.mode_order()[k]);
+      at[d] = k < making.tree.tail() ? nodes.bare.at(n)[k] : ranges[d].lo;
+    }
+    entries.add(std::span<const int64_t>(at), 0);
+  }
+  return {pack(std::move(entries), making.format, ranges), ends};
+}
+
+}  // namespace
+
+Entries number_entries(Records sorted, const Format& format, const Tree& tree) {
+  Entries out{std::move(sorted), std::vector<int64_t>(tree.counted().size()), {}, {}};
+  out.total = count_nodes(out, format, tree);
+  return out;
+}
+
+Entries number_entries(runtime::Transport& transport, Records sorted, const Format& format, const Tree& tree) {
+  Entries out{std::move(sorted), {}, {}, {}};
+  runtime::Writer last;
+  if (!out.records.empty()) last.put_all(out.records.at(out.records.size() - 1));
+  std::vector<runtime::Bytes> all = share(transport, last.take());
+  for (int r = transport.rank() - 1; r >= 0 && !out.forerunner; r--)
+    if (!all[size_t(r)].empty()) out.forerunner = runtime::Reader(all[size_t(r)]).take_all<int64_t>(format.order());
+  out.before = count_nodes(out, format, tree);
+  out.total = out.before;
+  transport.exclusive_scan(out.before);
+  transport.allreduce(out.total.data(), out.total.size(), ScalarType::Int64, runtime::ReduceOp::Sum);
+  return out;
+}
+
+bool needs_order(const Shares& simple) {
+  return std::any_of(simple.of.begin(), simple.of.end(), [](const Share& share) { return !share.positions.empty(); });
+}
+
+namespace {
+
+// For each colour the first of its rank with the same share: colours that are alike are brought one piece.
+std::vector<int64_t> first_of_rank(const Shares& simple, const runtime::Mapping& mapping) {
+  std::vector<int64_t> out;
+  std::map<std::pair<int, uint64_t>, std::vector<int64_t>> seen;
+  for (int64_t c = 0; c < mapping.colours(); c++) {
+    const Share& share = simple.of[size_t(c)];
+    std::vector<int64_t>& others = seen[{mapping.rank_of(c), hash(share)}];
+    auto same =
+        std::find_if(others.begin(), others.end(), [&](int64_t other) { return simple.of[size_t(other)] == share; });
+    out.push_back(same == others.end() ? c : *same);
+    if (same == others.end()) others.push_back(c);
+  }
+  return out;
+}
+
+std::vector<Records> bring_nodes(runtime::Transport& transport, Making& making, const Entries& entries,
+                                 const Bring& bring) {
+  Records mine = runtime::together(transport, [&] {
+    Records out = list_nodes(making, entries);
+    sort_nodes(out);
+    return out;
+  });
+  size_t tail = making.tree.tail();
+  return bring(std::move(mine), [&](std::span<const int64_t> node, int64_t, std::vector<int64_t>& to) {
+    Path path(node.begin(), node.begin() + std::ptrdiff_t(tail)), at(making.dims.size());
+    for (size_t k = 0; k < tail; k++) at[size_t(making.format.mode_order()[k])] = path[k];
+    std::vector<Range> parts = parts_below(making, path, node.subspan(tail));
+    std::span<const int64_t> found = making.holders.of_any(at, tail, parts);
+    to.insert(to.end(), found.begin(), found.end());
+  });
+}
+
+std::vector<Records> bring_entries(Making& making, Entries entries, const Bring& bring) {
+  Walk walk(entries.before, entries.forerunner, making.format, making.tree);
+  Path path;
+  std::vector<int64_t> parts;
+  bool numbered = !making.total.empty();
+  return bring(std::move(entries.records), [&](std::span<const int64_t> at, int64_t, std::vector<int64_t>& to) {
+    if (numbered) {
+      walk.step(at);
+      making.find_path(at, path);
+      find_parts(making, walk.numbers(), path, parts);
+    }
+    std::span<const int64_t> found = making.holders.of(at, parts);
+    require(!found.empty(), "together the shares of all colours hold every element");
+    to.insert(to.end(), found.begin(), found.end());
+  });
+}
+
+}  // namespace
+
+Home make_home(runtime::Transport& transport, Entries entries, const std::vector<int64_t>& dims, const Format& format,
+               Shares shares, const Bring& bring) {
+  ScalarType type = entries.records.type();
+  Tree tree(format, dims);
+  Shares simple = simplified(shares, format, dims);
+  runtime::Mapping mapping(shares.grid.count(), transport.size());
+  Range colours = mapping.colours_of(transport.rank());
+  std::vector<int64_t> like = first_of_rank(simple, mapping);
+  std::vector<bool> listed;
+  for (int64_t c = 0; c < mapping.colours(); c++) listed.push_back(like[size_t(c)] == c);
+
+  Making making{dims, format, tree, simple, Holders(simple, format, dims, listed)};
+  if (!making.holders.splits().empty()) making.total = entries.total;
+  making.with_nodes = needs_nodes(making);
+  std::vector<Records> nodes(size_t(colours.size()), Records(0, ScalarType::Bool));
+  if (making.with_nodes) nodes = bring_nodes(transport, making, entries, bring);
+  std::vector<Records> arrived = bring_entries(making, std::move(entries), bring);
+
+  std::vector<Storage> pieces;
+  std::vector<NodeEnds> ends;
+  runtime::together(transport, [&] {
+    for (int64_t c = colours.lo; c < colours.hi; c++) {
+      size_t i = size_t(c - colours.lo);
+      if (like[size_t(c)] != c) {
+        size_t first = size_t(like[size_t(c)] - colours.lo);
+        pieces.push_back(pieces[first].clone());
+        ends.push_back(ends[first]);
+        continue;
+      }
+      Piece piece =
+          make_piece(making, simple.of[size_t(c)], to_coordinates(std::move(arrived[i]), dims), std::move(nodes[i]));
+      pieces.push_back(std::move(piece.storage));
+      ends.push_back(piece.ends);
+    }
+  });
+  return Home(transport, format, dims, type, std::move(shares), std::move(pieces), std::move(ends));
+}
+
+Records to_records(Coordinates entries) {
+  Records out(int(entries.order()), entries.type());
+  out.reserve(entries.size());
+  std::vector<int64_t> at(entries.order());
+  size_t bytes = size_of(entries.type());
+  for (int64_t e = 0; e < entries.size(); e++) {
+    for (size_t d = 0; d < at.size(); d++) at[d] = entries.column(d)[size_t(e)];
+    out.add_bytes(at, entries.value_bytes() + size_t(e) * bytes);
+  }
+  return out;
+}
+
+Coordinates to_coordinates(Records records, const std::vector<int64_t>& dims) {
+  Coordinates out(dims, records.type());
+  out.resize(records.size());
+  for (size_t d = 0; d < dims.size(); d++) {
+    std::span<int64_t> column = out.column(d);
+    for (size_t e = 0; e < column.size(); e++) column[e] = records.at(int64_t(e))[d];
+  }
+  if (!records.empty()) std::memcpy(out.value_bytes(), records.values().data(), records.values().size());
+  return out;
+}
+
+}  // namespace spdistal

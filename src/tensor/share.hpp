@@ -1,0 +1,83 @@
+// Shares: what each colour holds of a distributed tensor, said once for all colours and known to every rank. Elements
+// belong by their coordinates, by the row-major number of several coordinates, or by their place in storage:
+//
+//   rows in blocks        coordinates[0] = [0, 4)            of colour 0
+//   a copy everywhere     all coordinates                    of every colour
+//   equal shares of       positions = {level 1, part 0, of 3}
+//   the non-zeros
+//
+// A colour holds the elements that satisfy all of its share. Shares may overlap; together they hold every element.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/partition/grid.hpp"
+#include "runtime/space/space.hpp"
+#include "spdistal/format.hpp"
+#include "spdistal/result.hpp"
+
+namespace spdistal {
+
+/// The row-major number of these coordinates, the first the slowest, lies in the range.
+struct FusedRange {
+  std::vector<size_t> dims;
+  Range range;
+  bool operator==(const FusedRange&) const = default;
+};
+
+/// The position at a level of the whole tensor lies in block(positions, of, part).
+struct PositionBlock {
+  size_t level;
+  int64_t part, of;
+  bool operator==(const PositionBlock&) const = default;
+};
+
+struct Share {
+  std::vector<runtime::Space> coordinates;  // for each dimension
+  std::vector<FusedRange> fused = {};
+  std::vector<PositionBlock> positions = {};
+  bool operator==(const Share&) const = default;
+};
+
+/// Of all colours, the same on every rank.
+struct Shares {
+  runtime::ColourGrid grid;
+  std::vector<Share> of;
+  bool operator==(const Shares&) const = default;
+};
+
+/// Everything.
+Share whole_share(const std::vector<int64_t>& dims);
+/// One colour that holds everything.
+Shares undivided(const std::vector<int64_t>& dims);
+
+/// What must hold of shares: one for each colour, sets within the dimensions, fused numbers that can be counted, and
+/// position blocks of the same levels and numbers of parts on all colours that hold anything.
+Result<> check(const Shares& shares, const Format& format, const std::vector<int64_t>& dims);
+
+/// The same shares, simpler: where all levels down to one are dense, its positions are fused numbers of coordinates;
+/// conditions that everything satisfies are left out; position blocks are in the order of their levels.
+Shares simplified(Shares shares, const Format& format, const std::vector<int64_t>& dims);
+
+/// Whether coordinates and fused numbers satisfy a share; positions are not asked.
+bool admits(const Share& share, const std::vector<int64_t>& dims, std::span<const int64_t> at);
+
+/// The smallest range of each dimension that holds what coordinates and fused numbers allow; all empty where nothing is.
+std::vector<Range> hull(const Share& share, const std::vector<int64_t>& dims);
+/// Whether no element can satisfy it, by coordinates and fused numbers.
+bool holds_nothing(const Share& share, const std::vector<int64_t>& dims);
+
+/// Whether some element may satisfy both, as far as the first `levels` levels tell.
+bool may_meet(const Share& a, const Share& b, const Format& format, size_t levels);
+/// Whether what satisfies `inner` satisfies `outer`. "No" may be wrong.
+bool covers(const Share& outer, const Share& inner);
+
+/// The row-major number of some coordinates.
+int64_t fused_number(std::span<const size_t> dims_fused, const std::vector<int64_t>& dims, std::span<const int64_t> at);
+
+/// Equal shares have equal hashes, on every rank.
+uint64_t hash(const Share& share);
+uint64_t hash(const Shares& shares);
+
+}  // namespace spdistal

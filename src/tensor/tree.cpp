@@ -1,0 +1,34 @@
+#include "tensor/tree.hpp"
+
+#include <fmt/format.h>
+
+#include "spdistal/error.hpp"
+
+namespace spdistal {
+
+Tree::Tree(const Format& format, const std::vector<int64_t>& dims) {
+  for (size_t k = 0; k < format.order(); k++) {
+    extents_.push_back(dims[size_t(format.mode_order()[k])]);
+    const LevelProperties& properties = format.levels()[k].properties();
+    if (properties.branchless) counted_.back().end = k;
+    else if (!properties.full) counted_.push_back({k, k});
+    above_.push_back(counted_.empty() ? std::nullopt : std::optional(counted_.size() - 1));
+  }
+}
+
+int64_t Tree::per_node(size_t level) const {
+  int64_t product = 1;
+  for (size_t k = first_below(level); k <= level; k++)
+    if (__builtin_mul_overflow(product, extents_[k], &product))
+      throw UserError(fmt::format("level {} has more positions than can be counted", level + 1),
+                      "a Compressed level stores only the coordinates that occur");
+  return product;
+}
+
+int64_t Tree::offset(size_t level, const int64_t* path) const {
+  int64_t number = 0;
+  for (size_t k = first_below(level); k <= level; k++) number = number * extents_[k] + path[k];
+  return number;
+}
+
+}  // namespace spdistal

@@ -1,0 +1,241 @@
+// Random formats, sizes, shares and entries, the same on every rank, and what a distributed tensor made of them must be:
+// everything listed, element by element.
+#pragma once
+#include <map>
+#include <set>
+
+#include "format/registry.hpp"
+#include "mpi/cases.hpp"
+#include "spdistal/error.hpp"
+#include "tensor/coordinates.hpp"
+#include "tensor/share.hpp"
+
+namespace spdistal::runtime::testkit {
+
+struct HomeCase {
+  Format format;
+  std::vector<int64_t> dims;
+  Shares shares;
+};
+
+inline Format random_format(Random& random, size_t order) {
+  for (;;) {
+    std::vector<LevelFormat> levels;
+    std::vector<LevelFormat> all = all_levels();
+    for (size_t k = 0; k < order; k++) levels.push_back(all[size_t(pick(random, 0, int64_t(all.size()) - 1))]);
+    std::vector<int> modes(order);
+    for (size_t k = 0; k < order; k++) modes[k] = int(k);
+    if (pick(random, 0, 1)) std::shuffle(modes.begin(), modes.end(), random);
+    try {
+      return Format(levels, modes);
+    } catch (const UserError&) {}  // a Singleton where none can be
+  }
+}
+
+/// Sizes that dense levels can afford; sparse ones may be far larger.
+inline std::vector<int64_t> random_dims(Random& random, const Format& format) {
+  std::vector<int64_t> dims(format.order());
+  bool huge = pick(random, 0, 4) == 0;
+  for (size_t k = 0; k < format.order(); k++) {
+    int64_t& dim = dims[size_t(format.mode_order()[k])];
+    dim = pick(random, 0, 9) == 0 ? pick(random, 0, 1) : pick(random, 2, 6);
+    if (huge && !format.levels()[k].properties().full) dim = int64_t(1) << pick(random, 33, 60);
+  }
+  return dims;
+}
+
+/// What a machine dimension does to shares: `share_of(i)` narrows the share of its i-th coordinate.
+inline void narrow(Random& random, const HomeCase& made, int64_t extent, size_t machine_dim, std::vector<Share>& shares,
+                   const ColourGrid& grid) {
+  size_t order = made.dims.size();
+  auto for_each_colour = [&](auto&& f) {
+    for (int64_t c = 0; c < grid.count(); c++) f(shares[size_t(c)], grid.point_of(c)[machine_dim]);
+  };
+  auto fits = [&](const std::vector<size_t>& dims) {
+    int64_t product = 1;
+    for (size_t d : dims)
+      if (made.dims[d] == 0 || __builtin_mul_overflow(product, made.dims[d], &product)) return int64_t(0);
+    return product;
+  };
+  if (order == 0) return;
+  size_t d = size_t(pick(random, 0, int64_t(order) - 1));
+  int64_t n = made.dims[d];
+  switch (pick(random, 0, 8)) {
+    case 0:  // a copy for each
+      return;
+    case 1: {  // one of them has all
+      int64_t fixed = pick(random, 0, extent - 1);
+      return for_each_colour([&](Share& share, int64_t i) {
+        if (i != fixed) share.coordinates[d] = Space(1);
+      });
+    }
+    case 2: {  // in turns
+      if (n > 100) return;
+      return for_each_colour([&](Share& share, int64_t i) {
+        std::vector<Range> mine;
+        for (int64_t x = i; x < n; x += extent) mine.push_back({x, x + 1});
+        share.coordinates[d] = share.coordinates[d] & Space::from_intervals(mine);
+      });
+    }
+    case 3:  // blocks with a margin
+      return for_each_colour([&](Share& share, int64_t i) {
+        Range mine = block(n, extent, i);
+        share.coordinates[d] =
+            share.coordinates[d] & Space::interval(std::max<int64_t>(0, mine.lo - 1), std::min(n, mine.hi + 1));
+      });
+    case 4: {  // numbers of several coordinates
+      std::vector<size_t> fused(order);
+      for (size_t k = 0; k < order; k++) fused[k] = k;
+      if (pick(random, 0, 1))
+        for (size_t k = 0; k < order; k++) fused[k] = size_t(made.format.mode_order()[k]);
+      else std::shuffle(fused.begin(), fused.end(), random);
+      fused.resize(size_t(pick(random, 1, int64_t(order))));
+      int64_t all = fits(fused);
+      if (all == 0) return;
+      return for_each_colour([&](Share& share, int64_t i) { share.fused.push_back({fused, block(all, extent, i)}); });
+    }
+    case 5:
+    case 6: {  // stored positions
+      size_t level = size_t(pick(random, 0, int64_t(order) - 1));
+      return for_each_colour([&](Share& share, int64_t i) { share.positions.push_back({level, i, extent}); });
+    }
+    default:  // blocks
+      return for_each_colour([&](Share& share, int64_t i) {
+        Range mine = block(n, extent, i);
+        share.coordinates[d] = share.coordinates[d] & Space::interval(mine.lo, mine.hi);
+      });
+  }
+}
+
+inline Shares random_shares(Random& random, const Format& format, const std::vector<int64_t>& dims) {
+  std::vector<int64_t> extents(static_cast<size_t>(pick(random, 0, 3)));
+  for (int64_t& extent : extents) extent = pick(random, 1, extents.size() == 1 ? 7 : 3);
+  ColourGrid grid(extents);
+  HomeCase made{format, dims, {grid, {}}};
+  std::vector<Share> shares(size_t(grid.count()), whole_share(dims));
+  for (size_t m = 0; m < extents.size(); m++) narrow(random, made, extents[m], m, shares, grid);
+  return {grid, shares};
+}
+
+inline HomeCase random_home(Random& random) {
+  Format format = random_format(random, size_t(pick(random, 0, 3)));
+  std::vector<int64_t> dims = random_dims(random, format);
+  return {format, dims, random_shares(random, format, dims)};
+}
+
+/// Entries of every rank; sums of these values depend on the order of adding.
+inline std::vector<Coordinates> random_parts(Random& random, const std::vector<int64_t>& dims, int ranks) {
+  std::vector<Coordinates> out;
+  bool none = std::find(dims.begin(), dims.end(), 0) != dims.end();
+  int64_t most = pick(random, 0, 2) * pick(random, 0, 8);
+  for (int r = 0; r < ranks; r++) {
+    Coordinates& mine = out.emplace_back(dims, ScalarType::Float64);
+    for (int64_t n = none ? 0 : pick(random, 0, most); n > 0; n--) {
+      Point at;
+      for (int64_t dim : dims)
+        at.push_back(pick(random, 0, 1) ? pick(random, 0, std::min<int64_t>(dim - 1, 2)) : pick(random, 0, dim - 1));
+      mine.add(std::span<const int64_t>(at), double(pick(random, -3, 3)) / 10);
+    }
+  }
+  return out;
+}
+
+/// The tensor, slowly.
+struct Whole {
+  std::map<Point, double> elements;               // by path (coordinates in storage order), zeros of dense levels too
+  std::vector<std::map<Point, int64_t>> numbers;  // of each level: the paths of its positions, and their numbers
+  std::vector<int64_t> positions;
+};
+
+inline Whole whole_of(const HomeCase& made, const std::vector<Coordinates>& parts) {
+  Whole out;
+  size_t order = made.dims.size();
+  std::map<Point, double> entries;
+  for (const Coordinates& part : parts)
+    for (int64_t e = 0; e < part.size(); e++) {
+      Point path;
+      for (int d : made.format.mode_order()) path.push_back(part.column(size_t(d))[size_t(e)]);
+      auto [place, fresh] = entries.emplace(path, part.values<double>()[size_t(e)]);
+      if (!fresh) place->second += part.values<double>()[size_t(e)];
+    }
+  // Level by level: a dense level has every coordinate below each position, another those that occur.
+  std::set<Point> above{Point()};
+  for (size_t k = 0; k < order; k++) {
+    int64_t dim = made.dims[size_t(made.format.mode_order()[k])];
+    std::set<Point> here;
+    if (made.format.levels()[k].properties().full) {
+      for (const Point& parent : above)
+        for (int64_t x = 0; x < dim; x++) {
+          Point path = parent;
+          path.push_back(x);
+          here.insert(path);
+        }
+    } else {
+      for (const auto& [path, value] : entries) here.insert(Point(path.begin(), path.begin() + int64_t(k) + 1));
+    }
+    above = std::move(here);
+    // A level of tuples has a position for each tuple.
+    size_t end = k;
+    while (end + 1 < order && made.format.levels()[end + 1].properties().branchless) end++;
+    std::map<Point, int64_t>& numbers = out.numbers.emplace_back();
+    if (made.format.levels()[k].properties().full) {
+      for (const Point& path : above) numbers.emplace(path, int64_t(numbers.size()));
+    } else {
+      std::set<Point> tuples;
+      for (const auto& [path, value] : entries) tuples.insert(Point(path.begin(), path.begin() + int64_t(end) + 1));
+      for (const Point& path : tuples) numbers.emplace(path, int64_t(numbers.size()));
+    }
+    out.positions.push_back(int64_t(numbers.size()));
+  }
+  for (const Point& path : above) out.elements.emplace(path, entries.contains(path) ? entries[path] : 0.0);
+  return out;
+}
+
+inline Point from_path(const HomeCase& made, const Point& path) {
+  Point at(path.size());
+  for (size_t k = 0; k < path.size(); k++) at[size_t(made.format.mode_order()[k])] = path[k];
+  return at;
+}
+
+/// The number of the position at a level that leads to an element.
+inline int64_t number_of(const HomeCase& made, const Whole& whole, size_t level, const Point& path) {
+  size_t end = level;
+  while (end + 1 < path.size() && made.format.levels()[end + 1].properties().branchless) end++;
+  return whole.numbers[level].at(Point(path.begin(), path.begin() + int64_t(end) + 1));
+}
+
+inline bool is_held(const HomeCase& made, const Whole& whole, int64_t colour, const Point& path) {
+  const Share& share = made.shares.of[size_t(colour)];
+  Point at = from_path(made, path);
+  for (size_t d = 0; d < at.size(); d++)
+    if (!share.coordinates[d].contains(at[d])) return false;
+  for (const FusedRange& fused : share.fused) {
+    int64_t number = 0;
+    for (size_t d : fused.dims) number = number * made.dims[d] + at[d];
+    if (!fused.range.contains(number)) return false;
+  }
+  for (const PositionBlock& split : share.positions)
+    if (!block(whole.positions[split.level], split.of, split.part).contains(number_of(made, whole, split.level, path)))
+      return false;
+  return true;
+}
+
+inline std::string describe(const HomeCase& made) {
+  std::string out = made.format.str() + " of";
+  for (int64_t dim : made.dims) out += " " + std::to_string(dim);
+  for (size_t c = 0; c < made.shares.of.size(); c++) {
+    out += "\ncolour " + std::to_string(c) + ":";
+    for (const Space& set : made.shares.of[c].coordinates) out += " " + to_string(set);
+    for (const FusedRange& fused : made.shares.of[c].fused) {
+      out += " fused";
+      for (size_t d : fused.dims) out += " " + std::to_string(d);
+      out += " in [" + std::to_string(fused.range.lo) + ", " + std::to_string(fused.range.hi) + ")";
+    }
+    for (const PositionBlock& split : made.shares.of[c].positions)
+      out += " part " + std::to_string(split.part) + " of " + std::to_string(split.of) + " of level " +
+             std::to_string(split.level);
+  }
+  return out;
+}
+
+}  // namespace spdistal::runtime::testkit
