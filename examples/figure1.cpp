@@ -34,11 +34,11 @@ int main(int argc, char** argv) {
 
   // Data: a matrix with neighbours on both sides of the diagonal, and 0, 1, 2, … as the vector.
   if (argc > 1) pieces = std::stoi(argv[1]);
-  n = 6, m = 6;
-  for (int row = 0; row < 6; row++) {
+  n = 8, m = 8;
+  for (int row = 0; row < 8; row++) {
     if (row > 0) B.insert({row, row - 1}, -1);
     B.insert({row, row}, 3);
-    if (row < 5) B.insert({row, row + 1}, -1);
+    if (row < 7) B.insert({row, row + 1}, -1);
   }
   B.pack();
   c.fill([](std::span<const int64_t> at) { return double(at[0]); });
@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
   bool right = true;
   for (const auto& [at, value] : a.gather()) {
     std::cout << "  a(" << at[0] << ") = " << value << "\n";
-    right &= value == (at[0] == 0 ? -1 : at[0] == 5 ? 11 : double(at[0]));
+    right &= value == (at[0] == 0 ? -1 : at[0] == 7 ? 15 : double(at[0]));
   }
   std::cout << "\nreport\n" << a.report();
   return right ? 0 : 1;
