@@ -344,10 +344,39 @@ struct Execution::State {
     }
     double begin = now();
     const Format& format = result_var().format();
-    if (tasks->everywhere()) result.emplace(scatter(transport, pack(std::move(entries), format), result_shares));
-    else if (stays) result.emplace(transport, format, result_dims, result_var().type(), result_shares, std::move(made));
-    else result.emplace(pack(transport, std::move(entries), format, result_shares));
+    if (stays && keeps_patterns(result, made)) {
+      take_values(*result, std::move(made));
+    } else if (stays) {
+      result.emplace(transport, format, result_dims, result_var().type(), result_shares, std::move(made));
+    } else {
+      Home fresh = tasks->everywhere() ? scatter(transport, pack(std::move(entries), format), result_shares)
+                                       : pack(transport, std::move(entries), format, result_shares);
+      for (int64_t q = fresh.colours().lo; q < fresh.colours().hi; q++) made.push_back(std::move(fresh.piece(q)));
+      if (keeps_patterns(result, made)) {
+        take_values(*result, std::move(made));
+      } else {
+        for (size_t k = 0; k < made.size(); k++) fresh.piece(fresh.colours().lo + int64_t(k)) = std::move(made[k]);
+        result.emplace(std::move(fresh));
+      }
+    }
     exchange_seconds += now() - begin;
+  }
+
+  // Collective. Does the result store what it stored before? Then who reads it need not look again.
+  bool keeps_patterns(const std::optional<Home>& old, const std::vector<Storage>& made) {
+    bool same = old && old->shares() == result_shares && size_t(old->colours().size()) == made.size();
+    for (size_t k = 0; k < made.size() && same; k++)
+      same = same_pattern(made[k].pattern(), old->piece(old->colours().lo + int64_t(k)).pattern());
+    return transport.allreduce(int64_t(same), runtime::ReduceOp::Min) != 0;
+  }
+
+  static void take_values(Home& home, std::vector<Storage> made) {
+    for (size_t k = 0; k < made.size(); k++) {
+      Storage& piece = home.piece(home.colours().lo + int64_t(k));
+      ScalarType type = made[k].type();
+      piece = Storage(piece.shared_pattern(), type, std::move(made[k]).take_values());
+    }
+    home.changed();
   }
 
   // Are the pieces that colours compute just those of the result's home?

@@ -12,7 +12,8 @@
 namespace spdistal {
 
 /// Read once, here and nowhere else: SPDISTAL_CACHE_DIR (compiled kernels; default the user's cache folder),
-/// SPDISTAL_COMPILER (default c++; empty: interpret), SPDISTAL_THREADS (default what OpenMP would use).
+/// SPDISTAL_COMPILER (default c++; empty: interpret), SPDISTAL_THREADS (default what OpenMP would use, divided
+/// among the ranks of one machine).
 struct SessionOptions {
   codegen::JitOptions jit;
   int64_t threads = 1;
