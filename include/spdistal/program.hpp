@@ -25,6 +25,10 @@ struct ProgramText {
 struct RunTimes {
   double median = 0;  // seconds
   double bytes = 0;   // of one run: every array of every tensor read or written once
+  /// Multiplications and additions of one run: for every product of the statement and every combination of coordinates at
+  /// which its sparse factors are stored, one for each '*' and one where the product is added to something. Nothing where
+  /// the statement is no sum of products, or one has more than two sparse factors.
+  std::optional<double> operations = {};
 };
 struct Comparison {
   double difference = 0;  // the largest relative difference of an element
@@ -46,7 +50,13 @@ class Program {
   void load();
   /// The text of the kernel. Needs the data.
   std::string kernel();
+  /// The distributed program: partitions, what moves, what is launched. Needs the data.
+  std::string plan();
   void compute();
+  /// Collective. What the last run did, piece by piece.
+  std::string report();
+  /// Is this the rank that speaks for all?
+  bool leads() const;
   /// The result in a line or two: sizes, stored elements, a small one whole.
   std::string result() const;
   /// Writes what was asked for.

@@ -51,6 +51,10 @@ class TensorBase : public TensorRef {
   std::string statement() const;
   /// The text of the kernel that computes the current statement.
   std::string kernel() const;
+  /// How the current statement is distributed: partitions, what moves, what is launched.
+  std::string plan() const;
+  /// Collective. What the last run did, piece by piece: non-zeros, bytes moved, times.
+  std::string report() const;
 
  protected:
   TensorBase(std::string name, std::vector<Extent> extents, Format format, ScalarType type);

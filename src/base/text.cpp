@@ -41,6 +41,10 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
+size_t display_width(std::string_view text) {
+  return size_t(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
 bool is_identifier(std::string_view text) {
   auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; };
   auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) || c == '\''; };

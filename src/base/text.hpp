@@ -32,6 +32,8 @@ std::string enumerate(const std::vector<std::string>& items, std::string_view la
 std::string ordinal(size_t index);
 std::string indent(std::string_view text, size_t columns);
 std::string_view trim(std::string_view text);
+/// Characters, not bytes: of UTF-8.
+size_t display_width(std::string_view text);
 bool is_identifier(std::string_view text);
 
 /// Single-character insertions, deletions, replacements and swaps of neighbours that turn a into b.

@@ -1,5 +1,7 @@
 #include "codegen/expr_text.hpp"
 
+#include "codegen/rows.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -69,6 +71,9 @@ std::string ExprText::index(const Expr& e, int outer) { return wrapped(loose(e),
 
 std::string ExprText::address(const Var& array, const Expr& at) {
   if (auto zero = constant_integer(at); zero && *zero == 0) return names_.of(array);
+  if (std::optional<Distance> d = distance_of(at))
+    if (auto row = rows_.find({array.symbol, d->offset.symbol}); row != rows_.end())
+      return d->distance == 0 ? names_.of(row->second) : fmt::format("&{}[{}]", names_.of(row->second), d->distance);
   return fmt::format("&{}[{}]", names_.of(array), index(at));
 }
 

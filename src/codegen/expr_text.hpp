@@ -1,6 +1,7 @@
 // Expressions of kernel IR as C-family text: the parentheses that are needed, and no conversion that the language does
 // by itself.
 #pragma once
+#include <map>
 #include <set>
 #include <string>
 
@@ -29,6 +30,10 @@ class ExprText {
   std::string converted(const ir::Expr& e);
   /// For a place that takes an integer of any width: an index, a bound.
   std::string index(const ir::Expr& e, int outer = 0);
+  /// From here on, vectors of an array at an offset are taken from a pointer to that row.
+  void use_row(const ir::Var& array, const ir::Var& offset, const ir::Var& row) {
+    rows_.insert_or_assign({array.symbol, offset.symbol}, row);
+  }
   /// &array[index], or array where the index is 0.
   std::string address(const ir::Var& array, const ir::Expr& index);
   std::string type(const ir::Type& type);
@@ -52,6 +57,7 @@ class ExprText {
   const Spelling& spelling_;
   ir::ScopedNames& names_;
   Needs& needs_;
+  std::map<std::pair<Symbol, Symbol>, ir::Var> rows_;  // by array and offset
 };
 
 }  // namespace spdistal::codegen

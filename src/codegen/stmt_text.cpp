@@ -2,6 +2,7 @@
 
 #include "base/require.hpp"
 #include "codegen/reductions.hpp"
+#include "codegen/rows.hpp"
 #include "ir/build.hpp"
 #include "ir/print.hpp"
 
@@ -57,13 +58,7 @@ void StmtText::stmt(const Stmt& s) {
       },
       [&](const For& n) { loop(n); },
       [&](const While& n) { compound(fmt::format("while ({})", expr_.exact(n.cond)), n.body); },
-      [&](const If& n) { conditional(n, ""); },
-      [&](const Block& n) {
-        for (const Stmt& inner : n.stmts) {
-          if (inner.is<Block>()) compound("", inner);
-          else stmt(inner);
-        }
-      },
+      [&](const If& n) { conditional(n, ""); }, [&](const Block& n) { block(n); },
       [&](const Comment& n) { line("// {}", n.text); }, [&](const Allocate& n) { allocate(n); },
       [&](const Sort& n) {
         needs_.helpers.insert(Helper::Sort);
@@ -72,6 +67,31 @@ void StmtText::stmt(const Stmt& s) {
       },
       [&](const Break&) { line("break;"); }, [&](const Parallel& n) { parallel(n); },
       [&](const Resize& n) { resize(n); }, [&](const Barrier&) { line("__syncthreads();"); });
+}
+
+void StmtText::block(const Block& n) {
+  for (size_t at = 0; at < n.stmts.size(); at++) {
+    const Stmt& inner = n.stmts[at];
+    auto* offset = inner.as<Declare>();
+    bool may_be = offset && offset->mutability == Mutability::Const && is_integral(offset->var.type.scalar) &&
+                  spelling_.language == Language::Cpp;
+    if (!may_be) {
+      if (inner.is<Block>()) compound("", inner);
+      else stmt(inner);
+      continue;
+    }
+    Rows rows = rows_at(*offset, std::span(n.stmts).subspan(at + 1));
+    // A single row that nothing else needs the offset of takes its place.
+    bool replaced = rows.arrays.size() == 1 && rows.only_use;
+    if (!replaced) stmt(inner);
+    Expr begin = replaced ? offset->init : Expr(offset->var);
+    for (const Var& array : rows.arrays) {
+      Var row = ir::var(array.symbol.name() + "_row", array.type);
+      std::string from = expr_.index(begin, precedence(BinaryOp::Add) + 1);
+      line("{} {} = {} + {};", expr_.type(array.type), names_.declare(row), names_.of(array), from);
+      expr_.use_row(array, offset->var, row);
+    }
+  }
 }
 
 void StmtText::assign(const Assign& n) {

@@ -35,6 +35,7 @@ class StmtText {
   }
 
   void param(const ir::Param& p);
+  void block(const ir::Block& n);
   void assign(const ir::Assign& n);
   void store(const ir::Store& n);
   void loop(const ir::For& n);

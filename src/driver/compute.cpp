@@ -5,12 +5,13 @@
 #include <unordered_map>
 
 #include "base/text.hpp"
+#include "driver/homes.hpp"
 #include "driver/session.hpp"
 #include "driver/state.hpp"
 #include "notation/check.hpp"
-#include "notation/concretize.hpp"
-#include "notation/races.hpp"
-#include "schedule/apply.hpp"
+#include "schedule/extents.hpp"
+#include "schedule/print.hpp"
+#include "tensor/distribute.hpp"
 #include "tensor/pack.hpp"
 
 namespace spdistal {
@@ -37,23 +38,24 @@ std::string widths_of(const Storages& storages) {
   return out;
 }
 
+runtime::Transport& transport() { return Session::instance().transport(); }
+
 // Adds converted operands, made anew where the original has changed.
-void add_copies(StatementState& statement, TensorState& result, Storages& storages) {
+void add_copies(StatementState& statement, Homes& homes) {
   bool first = !statement.chosen;
-  if (first) statement.chosen = choose(statement);
-  auto version_of = [&](const TensorVar& tensor) {
-    if (tensor == result.var) return result.version;
-    return find_tensor(tensor)->version;
+  if (first) statement.chosen = choose(statement, pieces_of(statement));
+  auto converted = [&](const Conversion& c) {
+    return redistribute(transport(), *homes.at(c.from), c.to.format(), homes_of(c.to, transport().size()));
   };
   for (const Conversion& c : first ? statement.chosen->conversions : std::vector<Conversion>{})
-    statement.copies.push_back({c, version_of(c.from), convert(*storages.at(c.from), c.to.format())});
+    statement.copies.push_back({c, homes.at(c.from)->version(), converted(c)});
   for (StatementState::Copy& copy : statement.copies) {
-    const TensorVar& from = copy.conversion.from;
-    if (copy.version != version_of(from)) {
-      copy.storage = convert(*storages.at(from), copy.conversion.to.format());
-      copy.version = version_of(from);
+    uint64_t version = homes.at(copy.conversion.from)->version();
+    if (copy.version != version) {
+      copy.home = converted(copy.conversion);
+      copy.version = version;
     }
-    storages.emplace(copy.conversion.to, &copy.storage);
+    homes.emplace(copy.conversion.to, &copy.home);
   }
 }
 
@@ -85,31 +87,49 @@ void compute_earlier(TensorState& tensor, StatementState& statement) {
 
 // What the operands are; those with statements of their own were computed first. A statement that is computed for the
 // first time does not see what was said after it.
-const Storage& operand_of(StatementState& statement, size_t k, bool first) {
+const Home& operand_of(StatementState& statement, size_t k, bool first) {
   TensorState& operand = *statement.operands[k];
   bool later = k < statement.operand_versions.size() && operand.current != statement.operand_versions[k];
-  return first && later && operand.storage ? *operand.storage : data_of(operand);
+  return first && later && operand.home ? *operand.home : data_of(operand);
 }
 
-Storages operands_of(TensorState& result, StatementState& statement, bool first) {
-  Storages out;
+// Numbers of pieces that nobody gave are the number of ranks.
+void bind_pieces(const ConcreteStatement& statement) {
+  auto look = [](const IndexExpr& expr) {
+    each<notation::Number>(expr, [](const notation::Number& n) {
+      if (n.value.grid_dim()) bind_machine(Machine(n.value.grid_dim()->machine()), transport().size());
+      else if (const Param* param = n.value.extent().param(); param && !param->value())
+        Param(*param).bind(transport().size());
+    });
+  };
+  for (const Relation& relation : statement.provenance.relations) {
+    for (const Replaced& r : relation.replaced) look(r.value);
+    for (const Made& m : relation.made) look(m.size);
+  }
+}
+
+bool has_sizes(const TensorVar& tensor) {
+  return std::all_of(tensor.dims().begin(), tensor.dims().end(), [](const Extent& e) { return e.value().has_value(); });
+}
+
+Homes operands_of(TensorState& result, StatementState& statement, bool first) {
+  Homes out;
   for (size_t k = 0; k < statement.operands.size(); k++)
     out.emplace(statement.operands[k]->var, &operand_of(statement, k, first));
   // What the result held before: read by the statement, or added to.
   if (reads_own_result(statement)) {
-    if (!result.storage) {
+    if (!result.home && has_sizes(result.var)) {
       std::vector<int64_t> dims;
-      for (const Extent& extent : result.var.dims())
-        if (extent.value()) dims.push_back(*extent.value());
-      if (dims.size() == result.var.order())
-        result.storage = pack(Coordinates(dims, result.var.type()), result.var.format());
+      for (const Extent& extent : result.var.dims()) dims.push_back(*extent.value());
+      result.home = pack(transport(), Coordinates(dims, result.var.type()), result.var.format(), shares_of(result));
     }
-    if (!result.storage)
+    if (!result.home)
       throw UserError(fmt::format("{} is read by its own statement but holds nothing", shown(result.var)),
                       "give it data first: insert and pack, read, or fill");
-    out.emplace(result.var, &*result.storage);
+    out.emplace(result.var, &*result.home);
   }
-  add_copies(statement, result, out);
+  add_copies(statement, out);
+  bind_pieces(statement.chosen->statement);
   return out;
 }
 
@@ -127,6 +147,7 @@ void check_sizes(const StatementState& statement) {
   look(statement.assignment.lhs);
   each<notation::Access>(statement.assignment.rhs, look);
   infer_extents(statement.assignment).value();
+  schedule::check_extents(statement.scheduled).value();
   const Provenance& provenance = statement.scheduled.provenance;
   for (const Requirement& r : provenance.requirements) {
     int64_t size = *provenance.root(r.var)->size.value();
@@ -139,11 +160,10 @@ void check_sizes(const StatementState& statement) {
 
 // What a schedule asks for that this build does in a plainer way: right, but slower than hoped for.
 void note_what_is_not_followed(const ConcreteStatement& statement) {
-  bool gpu = false, leaf = false, distributed = false;
+  bool gpu = false, leaf = false;
   each<Forall>(statement.body, [&](const Forall& loop) {
     gpu |= loop.tags.parallel && loop.tags.parallel->unit >= Unit::GPUBlock;
     leaf |= !loop.tags.leaf.empty();
-    distributed |= loop.tags.place == Place::Distributed;
   });
   std::vector<std::string>& notes = Session::instance().notes;
   auto note = [&](bool applies, const char* text) {
@@ -151,16 +171,80 @@ void note_what_is_not_followed(const ConcreteStatement& statement) {
   };
   note(gpu, "loops over GPU units run on the CPU, one iteration after the other");
   note(leaf, "substitute is not followed: the loops run as generated code");
-  note(distributed, "distributed loops run in this process, one piece after the other");
+}
+
+// Nothing is distributed: one process, one piece of everything, no distributed loop.
+bool is_local(const StatementState& statement, const Homes& homes, const Shares& result) {
+  bool distributed = transport().size() > 1 || result.of.size() > 1;
+  for (const auto& [tensor, home] : homes) distributed |= home->shares().of.size() > 1;
+  each<Forall>(statement.chosen->statement.body,
+               [&](const Forall& loop) { distributed |= loop.tags.place == Place::Distributed; });
+  return !distributed;
+}
+
+Storages storages_of(const Homes& homes) {
+  Storages out;
+  for (const auto& [tensor, home] : homes) out.emplace(tensor, &home->piece(0));
+  return out;
+}
+
+// Is every element of an expression other than zero, as far as storage tells?
+bool is_full(const Expr& expr) {
+  return match(
+      expr, [](const notation::Access& n) { return n.tensor.format().is_dense(); }, [](const Literal&) { return true; },
+      [](const Neg& n) { return is_full(n.a); },
+      [](const Binary& n) {
+        if (n.op == BinaryOp::Mul) return is_full(n.a) && is_full(n.b);
+        return is_full(n.a) || (n.op != BinaryOp::Div && is_full(n.b));
+      },
+      [](const Call& n) { return std::any_of(n.args.begin(), n.args.end(), is_full); },
+      [](const Sum& n) { return is_full(n.body); });
+}
+
+// A sparse result with every element stored is right, and larger than the dense one.
+void note_full_result(const Assignment& assignment) {
+  const TensorVar& result = assignment.lhs.tensor;
+  if (result.format().is_dense() || !is_full(assignment.rhs)) return;
+  Expr part = assignment.rhs;
+  while (const Binary* sum = part.as<Binary>()) {
+    if (sum->op != BinaryOp::Add && sum->op != BinaryOp::Sub) break;
+    part = is_full(sum->a) ? sum->a : sum->b;
+  }
+  Printer names;
+  names(assignment);
+  Session::instance().notes.push_back(
+      fmt::format("{} is sparse, but {} is dense and gives every element a value: the format {} takes less room",
+                  names.name(result), names(part), dense_format(result.order()).str()));
 }
 
 void compile_for(StatementState& statement, const Storages& storages) {
   std::string widths = widths_of(storages);
   if (statement.compiled && statement.compiled->widths == widths) return;
   note_what_is_not_followed(statement.scheduled);
+  note_full_result(statement.assignment);
   Leaf leaf(statement.chosen->statement, storages);
   codegen::Kernel kernel = Session::instance().jit.load(leaf.function());
   statement.compiled.emplace(StatementState::Compiled{std::move(leaf), std::move(kernel), std::move(widths)});
+}
+
+void prepare(TensorState& tensor, StatementState& statement, const Homes& homes) {
+  if (is_local(statement, homes, shares_of(tensor))) return compile_for(statement, storages_of(homes));
+  note_what_is_not_followed(statement.scheduled);
+  if (!statement.execution)
+    statement.execution =
+        std::make_unique<Execution>(Session::instance(), statement.chosen->statement, shares_of(tensor));
+  statement.execution->bind(homes);
+}
+
+void compute_local(TensorState& tensor, StatementState& statement, const Homes& homes) {
+  Storages storages = storages_of(homes);
+  compile_for(statement, storages);
+  const StatementState::Compiled& compiled = *statement.compiled;
+  // What nobody reads any more makes room for what comes: the same memory, mapped and often still in a cache.
+  if (!storages.contains(tensor.var)) tensor.home.reset();
+  Storage result =
+      compiled.leaf.compute(storages, Session::instance().context, [&](spd_call& call) { compiled.kernel(call); });
+  tensor.home = scatter(transport(), std::move(result), shares_of(tensor));
 }
 
 void compute_one(TensorState& tensor, StatementState& statement) {
@@ -168,15 +252,14 @@ void compute_one(TensorState& tensor, StatementState& statement) {
   if (first) compute_earlier(tensor, statement);
   statement.computed = true;  // a statement that reads its own result does not start over
   try {
-    Storages storages = operands_of(tensor, statement, first);
+    Homes homes = operands_of(tensor, statement, first);
     check_sizes(statement);
-    compile_for(statement, storages);
-    const StatementState::Compiled& compiled = *statement.compiled;
-    // What nobody reads any more makes room for what comes: the same memory, mapped and often still in a cache.
-    if (!storages.contains(tensor.var)) tensor.storage.reset();
-    tensor.storage =
-        compiled.leaf.compute(storages, Session::instance().context, [&](spd_call& call) { compiled.kernel(call); });
-    tensor.version++;
+    if (is_local(statement, homes, shares_of(tensor))) {
+      compute_local(tensor, statement, homes);
+    } else {
+      prepare(tensor, statement, homes);
+      statement.execution->compute(homes, tensor.home);
+    }
   } catch (...) {
     statement.computed = !first;
     throw;
@@ -211,48 +294,47 @@ std::shared_ptr<TensorState> find_tensor(const TensorVar& var) {
   return found == registry().tensors.end() ? nullptr : found->second.lock();
 }
 
-ConcreteStatement over_threads(const ConcreteStatement& statement) {
-  const Forall* outer = statement.body.as<Forall>();
-  if (!outer) return statement;
-  Result<ConcreteStatement> parallel = schedule::apply(Parallelize{outer->var, CPUThread, NoRaces}, statement);
-  ConcreteStatement out = parallel ? *parallel : statement;
-  // An innermost loop that sums over a dense range sums in vectors; over sparse ones the command has no effect.
-  IndexVar inner = outer_loops(out.body).back().var;
-  if (inner == outer->var || !find_race(out, inner)) return out;
-  Result<ConcreteStatement> vectors = schedule::apply(Parallelize{inner, CPUVector, Race::Auto}, out);
-  return vectors ? *vectors : out;
-}
-
-Chosen choose(const StatementState& statement) {
-  if (!statement.commands.empty()) return {statement.scheduled, {}};
-  Converted converted = insert_conversions(statement.assignment);
-  if (converted.conversions.empty()) return {over_threads(statement.scheduled), {}};
-  return {over_threads(concretize(converted.assignment).value()), converted.conversions};
-}
-
-void set_storage(TensorState& tensor, Storage storage) {
+void set_sizes(TensorState& tensor, const std::vector<int64_t>& dims) {
   const std::vector<Extent>& extents = tensor.var.dims();
   for (size_t d = 0; d < extents.size(); d++) {
-    int64_t size = storage.dims()[d];
-    if (auto known = extents[d].value(); known && *known != size)
+    if (auto known = extents[d].value(); known && *known != dims[d])
       throw UserError(fmt::format("the {} dimension of {} is {}, that of the data {}", ordinal(d), shown(tensor.var),
-                                  *known, size));
-    if (const Param* param = extents[d].param(); param && !param->value()) Param(*param).bind(size);
+                                  *known, dims[d]));
+    if (const Param* param = extents[d].param(); param && !param->value()) Param(*param).bind(dims[d]);
   }
-  tensor.storage = std::move(storage);
-  tensor.version++;
+}
+
+Shares shares_of(const TensorState& tensor) { return homes_of(tensor.var, transport().size()); }
+
+void set_home(TensorState& tensor, Home home) {
+  tensor.home = std::move(home);
   tensor.inserted.reset();
   // What was said before the data came no longer waits to be computed.
   if (tensor.current) tensor.current->computed = true;
 }
 
-const Storage& data_of(TensorState& tensor) {
+void set_whole(TensorState& tensor, Storage whole) {
+  set_sizes(tensor, whole.dims());
+  set_home(tensor, scatter(transport(), std::move(whole), shares_of(tensor)));
+}
+
+const Home& data_of(TensorState& tensor) {
   if (tensor.current && !tensor.current->computed) compute(tensor);
-  if (!tensor.storage)
+  if (!tensor.home)
     throw UserError(tensor.inserted ? fmt::format("{} has entries that were inserted but not packed", shown(tensor.var))
                                     : fmt::format("{} holds no data", shown(tensor.var)),
                     tensor.inserted ? "call pack() after the last insert" : "insert and pack, read, or fill it");
-  return *tensor.storage;
+  return *tensor.home;
+}
+
+const Storage& whole_of(TensorState& tensor) {
+  const Home& home = data_of(tensor);
+  if (transport().size() == 1 && home.shares().of.size() == 1) return home.piece(0);
+  if (!tensor.whole || tensor.whole_version != home.version()) {
+    tensor.whole = pack(gather(transport(), home), home.format());
+    tensor.whole_version = home.version();
+  }
+  return *tensor.whole;
 }
 
 void record(TensorState& tensor, const std::shared_ptr<StatementState>& statement) {
@@ -272,11 +354,35 @@ void record(TensorState& tensor, const std::shared_ptr<StatementState>& statemen
   tensor.current = statement;
 }
 
+std::string kernel_text(const StatementState& statement) {
+  return statement.execution ? statement.execution->kernel() : statement.compiled->kernel.text();
+}
+
+std::string plan_text(const StatementState& statement) {
+  Printer names;
+  std::string out;
+  if (!statement.chosen->commands.empty()) {
+    names(statement.chosen->statement);
+    out = fmt::format(
+        "schedule\n{}\n  because {}\n\n",
+        indent(join(statement.chosen->commands, "\n", [&](const Command& c) { return schedule::print(c, names); }), 2),
+        statement.chosen->reason);
+  }
+  plan::Plan plan =
+      statement.execution ? statement.execution->plan() : lower::distribute(statement.chosen->statement, names).plan;
+  return out + "plan\n" + indent(plan::print(plan), 2);
+}
+
+std::string report_text(const StatementState& statement) {
+  if (statement.execution) return statement.execution->report().str();
+  return "one piece in one process: nothing moved\n";
+}
+
 void compile(TensorState& tensor) {
   StatementState& statement = current_statement(tensor);
-  Storages storages = operands_of(tensor, statement, !statement.computed);
+  Homes homes = operands_of(tensor, statement, !statement.computed);
   check_sizes(statement);
-  compile_for(statement, storages);
+  prepare(tensor, statement, homes);
 }
 
 void compute(TensorState& tensor) {

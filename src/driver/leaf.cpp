@@ -1,12 +1,11 @@
 #include "driver/leaf.hpp"
 
-#include "codegen/processor.hpp"
-
 #include <fmt/format.h>
 
 #include <cstring>
 
 #include "base/require.hpp"
+#include "codegen/processor.hpp"
 #include "lower/workspace.hpp"
 #include "passes/pipeline.hpp"
 #include "tensor/pack.hpp"
@@ -18,15 +17,6 @@ using namespace notation;
 namespace {
 
 ScalarType type_of(IndexWidth width) { return width == IndexWidth::Int32 ? ScalarType::Int32 : ScalarType::Int64; }
-
-lower::IndexWidths widths_of(const Pattern& pattern) {
-  lower::IndexWidths out;
-  for (const LevelArrays& level : pattern.levels()) {
-    out.pos.push_back(type_of(level.pos.width()));
-    out.crd.push_back(type_of(level.crd.width()));
-  }
-  return out;
-}
 
 // Of a result that is assembled: coordinates as wide as the dimension asks for, positions of 32 bits.
 lower::IndexWidths made_widths(const TensorVar& result) {
@@ -48,39 +38,35 @@ std::vector<int64_t> known_dims(const TensorVar& tensor) {
   return dims;
 }
 
+std::vector<Range> whole_bounds(const TensorVar& tensor) {
+  std::vector<Range> out;
+  for (int64_t n : known_dims(tensor)) out.push_back({0, n});
+  return out;
+}
+
 // A pattern whose levels all are dense.
-PatternHandle dense_pattern(const TensorVar& tensor) {
+PatternHandle dense_pattern(const TensorVar& tensor, const std::vector<Range>& bounds) {
   std::vector<int64_t> dims = known_dims(tensor);
   std::vector<LevelArrays> levels;
   int64_t positions = 1;
   for (int dim : tensor.format().mode_order()) {
-    int64_t n = dims[size_t(dim)];
-    positions = checked_positions(positions, n, size_of(tensor.type()), "a dense result");
-    levels.push_back({n, {0, n}, positions, {}, {}});
+    const Range& range = bounds[size_t(dim)];
+    positions = checked_positions(positions, range.size(), size_of(tensor.type()), "a dense result");
+    levels.push_back({dims[size_t(dim)], range, positions, {}, {}});
   }
-  return std::make_shared<const Pattern>(tensor.format(), dims, std::move(levels));
+  return std::make_shared<const Pattern>(tensor.format(), std::move(dims), std::move(levels));
 }
 
-// Views of a tensor for a call; arrays are only read through them unless they are results.
-struct View {
-  std::vector<spd_level> levels;
-  spd_tensor tensor{};
-
-  View(const Pattern& pattern, const void* values, int64_t count) {
-    for (const LevelArrays& level : pattern.levels()) {
-      spd_level view{};
-      view.extent = level.range.size();
-      view.lo = level.range.lo;
-      view.stride = level.range.size();
-      view.end = level.positions;
-      view.pos = {const_cast<void*>(level.pos.data()), level.pos.size(), nullptr};
-      view.crd = {const_cast<void*>(level.crd.data()), level.crd.size(), nullptr};
-      levels.push_back(view);
-    }
-    tensor.levels = levels.data();
-    tensor.vals = {const_cast<void*>(values), count, nullptr};
+// Where a kernel takes a dense level to cover its whole dimension, it does.
+void check_whole_levels(const lower::Kernel& kernel, int tensor, const View& view) {
+  const TensorVar& var = tensor == 0 ? kernel.result : kernel.operands[size_t(tensor) - 1].tensor;
+  for (const lower::LevelOfTensor& whole : kernel.whole_levels) {
+    if (whole.tensor != tensor) continue;
+    int64_t n = var.dims()[size_t(var.format().mode_order()[whole.level])].value().value_or(-1);
+    require(view.range(whole.level) == Range{0, n},
+            "a dense level that all of a dimension is read or written through covers all of it");
   }
-};
+}
 
 // Memory of a result that a kernel asks for: it becomes the tensor's own.
 class Room final : public codegen::ArrayOwner {
@@ -108,11 +94,12 @@ struct MadeArrays {
   std::vector<spd_array> arrays;
   spd_tensor tensor{};
 
-  explicit MadeArrays(size_t order, const std::vector<int64_t>& dims, const Format& format)
+  explicit MadeArrays(size_t order, const std::vector<Range>& bounds, const Format& format)
       : pos(order), crd(order), lists(order), levels(order), arrays(order) {
     for (size_t k = 0; k < order; k++) {
-      int64_t n = dims[size_t(format.mode_order()[k])];
-      levels[k].extent = levels[k].stride = n;
+      const Range& range = bounds[size_t(format.mode_order()[k])];
+      levels[k].extent = levels[k].stride = range.size();
+      levels[k].lo = range.lo;
       levels[k].pos.owner = owner(pos[k]);
       levels[k].crd.owner = owner(crd[k]);
       arrays[k].owner = owner(lists[k]);
@@ -127,75 +114,214 @@ struct MadeArrays {
 
 }  // namespace
 
-Leaf::Leaf(const ConcreteStatement& statement, const Storages& storages)
-    : statement_(lower::insert_workspace(statement)),
-      kernel_(lower::lower(statement_, {.widths =
-                                            [&](const TensorVar& tensor) {
-                                              auto stored = storages.find(tensor);
-                                              return stored == storages.end() ? lower::IndexWidths{}
-                                                                              : widths_of(stored->second->pattern());
-                                            },
-                                        .result = made_widths(statement.result)})),
-      function_(passes::optimize(kernel_.function, {.target = {codegen::vector_bytes()}})) {}
-
-Storage Leaf::compute(const Storages& storages, spd_context& context, const std::function<void(spd_call&)>& run) const {
-  const TensorVar& result = kernel_.result;
-  std::vector<View> views;
-  views.reserve(kernel_.operands.size());
-  for (const Access& access : kernel_.operands) {
-    const Storage& s = *storages.at(access.tensor);
-    views.emplace_back(s.pattern(), s.value_bytes(), s.nnz());
+lower::IndexWidths widths_of(const Pattern& pattern) {
+  lower::IndexWidths out;
+  for (const LevelArrays& level : pattern.levels()) {
+    out.pos.push_back(type_of(level.pos.width()));
+    out.crd.push_back(type_of(level.crd.width()));
   }
-  std::vector<spd_tensor> tensors(1);
-  for (const View& view : views) tensors.push_back(view.tensor);
-  std::vector<int64_t> scalars;
-  // Sizes are known by now; a number of pieces that nobody gave is the number of processes.
-  for (const Extent& extent : kernel_.scalars) scalars.push_back(extent.value().value_or(1));
-  spd_call call{&context, tensors.data(), nullptr, scalars.data()};
+  return out;
+}
 
-  using lower::Assembly;
-  if (kernel_.assembly == Assembly::Dense || kernel_.assembly == Assembly::Shared) {
-    PatternHandle pattern;
-    if (kernel_.assembly == Assembly::Dense) {
-      pattern = dense_pattern(result);
-    } else {
-      const Pattern& shared = storages.at(kernel_.operands[size_t(kernel_.shared_tensor) - 1].tensor)->pattern();
-      std::vector<LevelArrays> levels(shared.levels().begin(),
-                                      shared.levels().begin() + long(kernel_.shared_level) + 1);
-      pattern = std::make_shared<const Pattern>(result.format(), known_dims(result), std::move(levels));
+// ---- views --------------------------------------------------------------------------------------------------------------
+
+// Arrays are only read through a view unless they are results.
+View::View(const Storage& storage)
+    : values_{const_cast<std::byte*>(storage.value_bytes()), storage.nnz(), nullptr},
+      pattern_(storage.shared_pattern()),
+      element_(size_of(storage.type())) {
+  for (const LevelArrays& level : pattern_->levels()) {
+    spd_level view{};
+    view.extent = level.range.size();
+    view.lo = level.range.lo;
+    view.stride = level.range.size();
+    view.end = level.positions;
+    view.pos = {const_cast<void*>(level.pos.data()), level.pos.size(), nullptr};
+    view.crd = {const_cast<void*>(level.crd.data()), level.crd.size(), nullptr};
+    levels_.push_back(view);
+  }
+}
+
+View::View(std::span<const Range> ranges, std::span<const int64_t> strides, void* values, ScalarType type)
+    : values_{values, 0, nullptr}, element_(size_of(type)) {
+  require(ranges.size() == strides.size(), "every level of a view has a range and a stride");
+  int64_t last = 0;  // the position of the last element
+  bool empty = false;
+  for (size_t k = 0; k < ranges.size(); k++) {
+    spd_level view{};
+    view.extent = ranges[k].size();
+    view.lo = ranges[k].lo;
+    view.stride = strides[k];
+    last = last * strides[k] + view.extent - 1;
+    view.end = last + 1;
+    empty |= view.extent == 0;
+    levels_.push_back(view);
+  }
+  values_.count = empty ? 0 : last + 1;
+}
+
+void View::zero() {
+  auto* bytes = static_cast<std::byte*>(values_.data);
+  // The innermost levels that lie without gaps are one run.
+  int64_t run = 1;
+  size_t k = levels_.size();
+  while (k > 0) {
+    run *= levels_[--k].extent;
+    if (k > 0 && levels_[k].stride != levels_[k].extent) break;
+  }
+  if (run == 0 || values_.count == 0) return;
+  if (pattern_ || k == 0) {
+    std::memset(bytes, 0, size_t(values_.count) * element_);
+    return;
+  }
+  std::function<void(size_t, int64_t)> nest = [&](size_t level, int64_t position) {
+    for (int64_t c = 0; c < levels_[level].extent; c++) {
+      int64_t at = level == 0 ? c : position * levels_[level].stride + c;
+      if (level + 1 < k) nest(level + 1, at);
+      else {
+        for (size_t below = k; below < levels_.size(); below++) at *= levels_[below].stride;
+        std::memset(bytes + size_t(at) * element_, 0, size_t(run) * element_);
+      }
     }
-    Storage out = [&] {
-      if (statement_.start == Start::Old) return storages.at(result)->clone();
-      if (kernel_.zero_first) return Storage(pattern, result.type());
-      return Storage(pattern, result.type(), Buffer::uninitialized(size_t(pattern->nnz()) * size_of(result.type())));
-    }();
-    View view(out.pattern(), out.value_bytes(), out.nnz());
-    tensors[0] = view.tensor;
+  };
+  nest(0, 0);
+}
+
+// ---- inputs -------------------------------------------------------------------------------------------------------------
+
+LeafInputs::LeafInputs(const Leaf& leaf, std::span<const Storage* const> operands, NumberOf number)
+    : leaf_(&leaf), number_(std::move(number)), tensors_(operands.size() + 1), numbers_(leaf.kernel().scalars.size()) {
+  require(operands.size() == leaf.kernel().operands.size(), "every access of a leaf has its piece");
+  views_.reserve(operands.size());
+  for (size_t k = 0; k < operands.size(); k++) {
+    views_.emplace_back(*operands[k]);
+    set_operand(k, views_[k]);
+  }
+  set_numbers();
+}
+
+void LeafInputs::set_operand(size_t k, View piece) {
+  check_whole_levels(leaf_->kernel(), int(k) + 1, piece);
+  require(!piece.pattern() || leaf_->fits(k, *piece.pattern()), "pieces are as wide as a leaf was compiled for");
+  views_[k] = std::move(piece);
+  tensors_[k + 1] = views_[k].tensor();
+}
+
+void LeafInputs::set_numbers() {
+  for (size_t n = 0; n < numbers_.size(); n++) {
+    const lower::RunTimeNumber& wanted = leaf_->kernel().scalars[n];
+    const Extent* extent = std::get_if<Extent>(&wanted);
+    numbers_[n] = extent && extent->value() ? *extent->value() : number_(wanted);
+  }
+}
+
+// ---- leaves -------------------------------------------------------------------------------------------------------------
+
+Leaf::Leaf(const ConcreteStatement& statement, const Widths& widths, const LeafOptions& options)
+    : statement_(lower::insert_workspace(strip_loops(statement, options.outer), options.outer)),
+      start_(options.start.value_or(statement.start)),
+      kernel_(lower::lower(statement_, {.widths = widths,
+                                        .result = made_widths(statement.result),
+                                        .operands = options.operands,
+                                        .outer = options.outer,
+                                        .start = options.start})),
+      function_(passes::optimize(kernel_.function, {.target = {codegen::vector_bytes()}})) {
+  for (const Access& access : kernel_.operands) widths_.push_back(widths(access));
+}
+
+Leaf::Leaf(const ConcreteStatement& statement, const Storages& storages, const LeafOptions& options)
+    : Leaf(
+          statement,
+          [&](const Access& access) {
+            auto stored = storages.find(access.tensor);
+            return stored == storages.end() ? lower::IndexWidths{} : widths_of(stored->second->pattern());
+          },
+          options) {}
+
+bool Leaf::fits(size_t k, const Pattern& piece) const {
+  auto fit = [](const std::vector<ScalarType>& wanted, size_t level, const IndexArray& array) {
+    return array.empty() || type_of(array.width()) == (level < wanted.size() ? wanted[level] : ScalarType::Int32);
+  };
+  for (size_t level = 0; level < piece.order(); level++)
+    if (!fit(widths_[k].pos, level, piece.level(level).pos) || !fit(widths_[k].crd, level, piece.level(level).crd))
+      return false;
+  return true;
+}
+
+bool Leaf::is_placed() const {
+  return kernel_.assembly == lower::Assembly::Dense || kernel_.assembly == lower::Assembly::Shared;
+}
+
+Storage Leaf::compute(const Storages& storages, spd_context& context, const Run& run) const {
+  std::vector<const Storage*> operands;
+  for (const Access& access : kernel_.operands) operands.push_back(storages.at(access.tensor));
+  // Sizes are known by now; a number of pieces that nobody gave is the number of processes.
+  LeafInputs inputs(*this, operands, [](const lower::RunTimeNumber&) { return 1; });
+  if (!is_placed() || start_ == Start::Zero) return compute(inputs, whole_bounds(kernel_.result), context, run);
+  Storage out = storages.at(kernel_.result)->clone();
+  View view(out);
+  compute_into(view, inputs, context, run);
+  return out;
+}
+
+PatternHandle Leaf::result_pattern(const LeafInputs& inputs, const std::vector<Range>& bounds) const {
+  require(is_placed(), "a result that is assembled has no pattern before");
+  if (kernel_.assembly == lower::Assembly::Dense) return dense_pattern(kernel_.result, bounds);
+  const PatternHandle& shared = inputs.operand(size_t(kernel_.shared_tensor) - 1).pattern();
+  require(shared != nullptr, "a pattern that is shared is that of a stored piece");
+  std::vector<LevelArrays> levels(shared->levels().begin(), shared->levels().begin() + long(kernel_.shared_level) + 1);
+  return std::make_shared<const Pattern>(kernel_.result.format(), known_dims(kernel_.result), std::move(levels));
+}
+
+void Leaf::compute_into(View& result, LeafInputs& inputs, spd_context& context, const Run& run) const {
+  require(is_placed(), "a result that is computed in place has its places before");
+  check_whole_levels(kernel_, 0, result);
+  if (kernel_.zero_first) result.zero();
+  inputs.tensors_[0] = result.tensor();
+  spd_call call{&context, inputs.tensors_.data(), nullptr, inputs.numbers_.data()};
+  run(call);
+}
+
+Storage Leaf::compute(LeafInputs& inputs, const std::vector<Range>& bounds, spd_context& context,
+                      const Run& run) const {
+  const TensorVar& result = kernel_.result;
+  if (is_placed()) {
+    PatternHandle pattern = result_pattern(inputs, bounds);
+    // Memory that comes zeroed from the system is cheaper than zeroing it.
+    bool zeroed = kernel_.zero_first || start_ == Start::Old;
+    Storage out = zeroed ? Storage(pattern, result.type())
+                         : Storage(pattern, result.type(),
+                                   Buffer::uninitialized(size_t(pattern->nnz()) * size_of(result.type())));
+    View view(out);
+    check_whole_levels(kernel_, 0, view);
+    inputs.tensors_[0] = view.tensor();
+    spd_call call{&context, inputs.tensors_.data(), nullptr, inputs.numbers_.data()};
     run(call);
     return out;
   }
 
   std::vector<int64_t> dims = known_dims(result);
-  MadeArrays made(result.order(), dims, result.format());
-  tensors[0] = made.tensor;
-  call.arrays = made.arrays.data();
+  MadeArrays made(result.order(), bounds, result.format());
+  inputs.tensors_[0] = made.tensor;
+  spd_call call{&context, inputs.tensors_.data(), made.arrays.data(), inputs.numbers_.data()};
   run(call);
-  if (kernel_.assembly == Assembly::Listed) {
+  const spd_array& values = inputs.tensors_[0].vals;
+  if (kernel_.assembly == lower::Assembly::Listed) {
     Coordinates entries(dims, result.type());
-    int64_t count = tensors[0].vals.count;
+    int64_t count = values.count;
     entries.resize(count);
     for (size_t d = 0; d < dims.size() && count > 0; d++)
       std::memcpy(entries.column(d).data(), made.arrays[d].data, size_t(count) * sizeof(int64_t));
-    if (count > 0) std::memcpy(entries.value_bytes(), tensors[0].vals.data, size_t(count) * size_of(result.type()));
-    return pack(std::move(entries), result.format());
+    if (count > 0) std::memcpy(entries.value_bytes(), values.data, size_t(count) * size_of(result.type()));
+    return pack(std::move(entries), result.format(), bounds);
   }
   std::vector<LevelArrays> levels;
   int64_t positions = 1;
   for (size_t k = 0; k < dims.size(); k++) {
-    int64_t n = dims[size_t(result.format().mode_order()[k])];
-    LevelArrays level{n, {0, n}, 0, {}, {}};
+    size_t d = size_t(result.format().mode_order()[k]);
+    LevelArrays level{dims[d], bounds[d], 0, {}, {}};
     if (result.format().levels()[k].properties().full) {
-      positions *= n;
+      positions *= bounds[d].size();
     } else {
       positions = made.levels[k].crd.count;
       if (width_for(positions) != IndexWidth::Int32)

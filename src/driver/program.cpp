@@ -11,6 +11,7 @@
 #include "machine/print.hpp"
 #include "notation/parse.hpp"
 #include "schedule/distribution.hpp"
+#include "schedule/extents.hpp"
 #include "schedule/parse.hpp"
 #include "schedule/print.hpp"
 
@@ -80,6 +81,7 @@ class Reader {
           schedule::apply_text(text_.schedule, {scope_, machine_ ? &*machine_ : nullptr}, out.scheduled);
       out.commands = std::move(scheduled.commands);
       out.scheduled = std::move(scheduled.statement);
+      schedule::check_extents(out.scheduled).value();
     }
     return out;
   }
@@ -147,9 +149,11 @@ class Reader {
         format = Format(format, distribution);
       } catch (const UserError& error) {
         // Shown over the text as it was written.
-        fail(option, 0, option.size(), error.diagnostic().message, error.diagnostic().hint);
+        const Diagnostic& d = error.diagnostic();
+        throw UserError(Diagnostic{d.message, {as_written(d.excerpts.at(0), option)}, d.hint});
       }
     }
+    if (machine_ && !format.distribution()) format = Format(format, default_distribution(format));
     std::vector<Extent> dims;
     for (const IndexVar& var : indices) {
       auto size = sizes_.find(var.name());
@@ -161,6 +165,23 @@ class Reader {
         TensorVar({Symbol(name), type == types_.end() ? ScalarType::Float64 : type->second, dims, format})));
     remember(tensors_.back());
     return tensors_.back()->var;
+  }
+
+  // The dimensions of the machine cut the levels of a tensor in the order in which they are stored; where there are more
+  // of them, the tensor lives at the first coordinate of the others. A scalar is everywhere.
+  Distribution default_distribution(const Format& format) const {
+    std::vector<DistVar> dims(format.order());
+    std::vector<std::vector<Placement>> levels;
+    size_t next = 0;
+    for (const Grid& grid : machine_->levels()) {
+      levels.emplace_back();
+      for (size_t k = 0; k < grid.extents().size(); k++, next++) {
+        if (format.order() == 0) levels.back().push_back(DistVar());
+        else if (next < format.order()) levels.back().push_back(dims[size_t(format.mode_order()[next])]);
+        else levels.back().push_back(0);
+      }
+    }
+    return Distribution(dims, {}, *machine_, levels);
   }
 
   // Everything said about a tensor or a variable must be about one of the statement.

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "driver/operations.hpp"
 #include "driver/program_state.hpp"
 #include "driver/session.hpp"
 #include "generate/generate.hpp"
@@ -28,6 +29,18 @@ std::pair<std::string, std::string> split_option(const std::string& option, std:
     throw UserError(Diagnostic{
         "expected a tensor and what goes with it", {{option, 0, option.size()}}, fmt::format("write {}", example)});
   return {std::string(trim(option.substr(0, colon))), option.substr(colon + 1)};
+}
+
+// Errors about the file of an option show the option.
+template <class F>
+auto with_option(const std::string& option, F&& f) {
+  try {
+    return f();
+  } catch (const UserError& error) {
+    Diagnostic d = error.diagnostic();
+    if (d.excerpts.empty()) d.excerpts.push_back({option, option.find(':') + 1, option.size()});
+    throw UserError(d);
+  }
 }
 
 // Sizes that data gave to one use of a variable hold for all its uses.
@@ -71,12 +84,19 @@ void check_fit(const Assignment& assignment, const TensorState& tensor, const st
     const IndexVar& var = own->indices[d];
     for (const notation::Access& other : accesses)
       for (size_t e = 0; e < other.indices.size(); e++)
-        if (other.indices[e] == var && other.tensor != tensor.var && find_tensor(other.tensor)->storage)
+        if (other.indices[e] == var && other.tensor != tensor.var && find_tensor(other.tensor)->home)
           refuse(fmt::format("{} is {} in {}'s {} dimension and {} in {}'s {}", var.name(), *known,
                              other.tensor.symbol().name(), ordinal(e), dims[d], name, ordinal(d)));
     refuse(fmt::format("the size of {} is {}, but {} in {}'s {} dimension", var.name(), *known, dims[d], name,
                        ordinal(d)));
   }
+}
+
+bool reads_itself(const Assignment& assignment) {
+  bool reads = assignment.op == AssignOp::Add;
+  each<notation::Access>(assignment.rhs,
+                         [&](const notation::Access& access) { reads |= access.tensor == assignment.lhs.tensor; });
+  return reads;
 }
 
 std::complex<double> as_complex(const Storage& storage, int64_t position) {
@@ -111,13 +131,18 @@ bool Program::has_data() const { return !state_->text.inputs.empty() || !state_-
 
 void Program::load() {
   // What cannot be written is refused before anything is read or computed.
-  for (const std::string& option : state_->text.outputs) file_format_of(split_option(option, "a:result.mtx").second);
+  for (const std::string& option : state_->text.outputs) {
+    std::string path = split_option(option, "a:result.mtx").second;
+    with_option(option, [&] { check_can_write(path); });
+  }
   for (const std::string& option : state_->text.inputs) {
     auto [name, path] = split_option(option, "B:matrix.mtx");
     TensorState& tensor = *state_->find(name);
-    Storage storage = read_storage(path, tensor.var.format(), {.type = tensor.var.type(), .dims = std::nullopt});
+    Storage storage = with_option(option, [&, file = path] {
+      return read_storage(file, tensor.var.format(), {.type = tensor.var.type(), .dims = std::nullopt});
+    });
     check_fit(state_->statement->assignment, tensor, storage.dims(), option);
-    set_storage(tensor, std::move(storage));
+    set_whole(tensor, std::move(storage));
     spread_sizes(state_->statement->assignment);
   }
   // Generators with sizes of their own first: fills take the sizes that the others give.
@@ -127,12 +152,12 @@ void Program::load() {
       TensorState& tensor = *state_->find(name);
       Generator generator = Generator::parse(spec);
       if (generator.is_fill() != fills) continue;
-      if (tensor.storage)
+      if (tensor.home)
         throw UserError(Diagnostic{fmt::format("{} has data already", name), {{option, 0, option.size()}}, ""});
       if (!fills) {
         Coordinates entries = generate(generator, tensor.var.type());
         check_fit(state_->statement->assignment, tensor, entries.dims(), option);
-        set_storage(tensor, pack(std::move(entries), tensor.var.format()));
+        set_whole(tensor, pack(std::move(entries), tensor.var.format()));
       } else {
         std::vector<int64_t> dims;
         for (size_t d = 0; d < tensor.var.order(); d++) {
@@ -142,7 +167,7 @@ void Program::load() {
                                        "give the size of its variable with -n, such as -n j=32"});
           dims.push_back(*tensor.var.dims()[d].value());
         }
-        set_storage(tensor, pack(generate_fill(generator, dims, tensor.var.type()), tensor.var.format()));
+        set_whole(tensor, pack(generate_fill(generator, dims, tensor.var.type()), tensor.var.format()));
       }
       spread_sizes(state_->statement->assignment);
     }
@@ -150,7 +175,7 @@ void Program::load() {
     bool read = false;
     each<notation::Access>(state_->statement->assignment.rhs,
                            [&](const notation::Access& a) { read |= a.tensor == tensor->var; });
-    if (read && !tensor->storage && tensor->var != state_->statement->assignment.lhs.tensor)
+    if (read && !tensor->home && tensor->var != state_->statement->assignment.lhs.tensor)
       throw UserError(
           fmt::format("{} has no data", tensor->var.symbol().name()),
           fmt::format("read it with -i {0}:file.mtx, or generate it with -g {0}:random", tensor->var.symbol().name()));
@@ -159,14 +184,28 @@ void Program::load() {
 
 std::string Program::kernel() {
   compile(state_->result());
-  return state_->statement->compiled->kernel.text();
+  return kernel_text(*state_->statement);
 }
 
-void Program::compute() { spdistal::compute(state_->result()); }
+std::string Program::plan() {
+  compile(state_->result());
+  return plan_text(*state_->statement);
+}
+
+std::string Program::report() { return report_text(*state_->statement); }
+
+bool Program::leads() const { return Session::instance().transport().rank() == 0; }
+
+void Program::compute() {
+  TensorState& result = state_->result();
+  // A check compares with what the statement makes of the old value.
+  if (reads_itself(state_->statement->assignment) && result.home) state_->before = whole_of(result).clone();
+  spdistal::compute(result);
+}
 
 std::string Program::result() const {
-  const TensorState& result = state_->result();
-  const Storage& storage = *result.storage;
+  TensorState& result = state_->result();
+  const Storage& storage = whole_of(result);
   std::string name = result.var.symbol().name();
   std::string sizes = join(storage.dims(), " x ", [](int64_t n) { return std::to_string(n); });
   std::string out = storage.order() == 0 ? name : fmt::format("{}: {}, {} stored", name, sizes, storage.nnz());
@@ -186,7 +225,7 @@ std::string Program::result() const {
 void Program::write() const {
   for (const std::string& option : state_->text.outputs) {
     auto [name, path] = split_option(option, "a:result.mtx");
-    write_storage(path, data_of(*state_->find(name)));
+    write_storage(path, whole_of(*state_->find(name)));
   }
 }
 
@@ -195,25 +234,25 @@ RunTimes Program::time(int runs) {
   std::vector<double> seconds;
   for (int r = -(runs / 2); r < runs; r++) {
     auto start = Clock::now();
-    compute();
+    spdistal::compute(state_->result());
     if (r >= 0) seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
   }
   std::sort(seconds.begin(), seconds.end());
   RunTimes out;
   out.median = seconds.empty() ? 0 : seconds[seconds.size() / 2];
   for (const auto& tensor : state_->tensors)
-    if (tensor->storage) out.bytes += double(tensor->storage->bytes());
+    if (tensor->home) out.bytes += double(whole_of(*tensor).bytes());
+  out.operations = count_operations(state_->statement->assignment, [&](const TensorVar& tensor) -> const Storage& {
+    return whole_of(*state_->find(tensor));
+  });
   return out;
 }
 
 Comparison Program::check() {
-  const Assignment& assignment = state_->statement->assignment;
+  Assignment assignment = state_->statement->assignment;
+  if (assignment.op == AssignOp::Add)
+    assignment = {assignment.lhs, AssignOp::Set, Binary{BinaryOp::Add, assignment.lhs, assignment.rhs}};
   TensorState& result = state_->result();
-  bool reads_itself = assignment.op == AssignOp::Add;
-  each<notation::Access>(assignment.rhs, [&](const notation::Access& a) { reads_itself |= a.tensor == result.var; });
-  if (reads_itself)
-    throw UserError("a statement that reads its own result cannot be checked after it ran",
-                    "check it with the result under another name");
   Comparison out;
   bool single = result.var.type() == ScalarType::Float32 || result.var.type() == ScalarType::Complex64;
   out.tolerance = single ? 1e-4 : 1e-10;
@@ -222,19 +261,29 @@ Comparison Program::check() {
   double work = 1;
   std::map<IndexVar, Extent> extents = infer_extents(assignment).value();
   for (const auto& [var, extent] : extents) work *= double(*extent.value());
-  for (const auto& tensor : state_->tensors)
-    table.emplace(tensor->var, tensor == state_->find(result.var) ? reference::Entries{result.storage->dims(), {}}
-                                                                  : entries_of(*tensor->storage));
+  // The result stands for what it held before.
+  auto storage_of = [&](TensorState& tensor) -> const Storage* {
+    if (tensor.var != result.var) return &whole_of(tensor);
+    return state_->before ? &*state_->before : nullptr;
+  };
+  for (const auto& tensor : state_->tensors) {
+    const Storage* storage = storage_of(*tensor);
+    table.emplace(tensor->var, storage ? entries_of(*storage) : reference::Entries{whole_of(result).dims(), {}});
+  }
   std::optional<reference::JudgedElements> judged = reference::evaluate_by_joins(assignment, table);
   if (!judged) {
     if (work > 5e7)
       throw UserError("the statement is too large to be checked element by element",
                       "statements of sums and products are checked at any size");
     reference::Arrays arrays;
-    for (const auto& tensor : state_->tensors) arrays.emplace(tensor->var, array_of(*tensor->storage));
+    for (const auto& tensor : state_->tensors) {
+      const Storage* storage = storage_of(*tensor);
+      arrays.emplace(tensor->var,
+                     storage ? array_of(*storage) : reference::Array(tensor->var.type(), whole_of(result).dims()));
+    }
     reference::evaluate(assignment, arrays);
     judged.emplace();
-    Storage dense = pack(Coordinates(result.storage->dims(), result.var.type()), dense_format(result.var.order()));
+    Storage dense = pack(Coordinates(whole_of(result).dims(), result.var.type()), dense_format(result.var.order()));
     for_each_position(dense.pattern(), [&](std::span<const int64_t> at, int64_t) {
       reference::Key key(at.begin(), at.end());
       std::complex<double> v = std::visit(
@@ -252,10 +301,10 @@ Comparison Program::check() {
     double scale = std::max(wanted.magnitude, 1e-300);
     out.difference = std::max(out.difference, std::isnan(difference) ? 1.0 : difference / scale);
   };
-  for_each_position(result.storage->pattern(), [&](std::span<const int64_t> at, int64_t position) {
+  for_each_position(whole_of(result).pattern(), [&](std::span<const int64_t> at, int64_t position) {
     reference::Key key(at.begin(), at.end());
     auto wanted = judged->find(key);
-    std::complex<double> found = as_complex(*result.storage, position);
+    std::complex<double> found = as_complex(whole_of(result), position);
     if (wanted == judged->end()) {
       if (found != 0.0) out.difference = std::max(out.difference, 1.0);
       return;

@@ -1,6 +1,7 @@
 // What a program from text consists of.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct Program::State {
   std::shared_ptr<StatementState> statement;
   std::vector<notation::TensorVar> placed;            // tensors with a distribution, in the order given
   std::vector<std::shared_ptr<TensorState>> tensors;  // all of the statement, by first use
+  std::optional<Storage> before = {};                 // what the result held, where the statement reads it
 
   std::shared_ptr<TensorState> find(const notation::TensorVar& var) const {
     for (const auto& tensor : tensors)

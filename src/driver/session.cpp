@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "base/text.hpp"
+#include "runtime/transport/start.hpp"
 #include "spdistal/error.hpp"
 
 namespace spdistal {
@@ -57,6 +58,11 @@ Session::Session(SessionOptions options)
         return options.jit;
       }()),
       context(options.threads) {}
+
+runtime::Transport& Session::transport() {
+  if (!transport_) transport_ = runtime::start_transport([](const char* name) { return std::getenv(name); });
+  return *transport_;
+}
 
 Session& Session::instance() {
   static Session session(SessionOptions::from_environment());

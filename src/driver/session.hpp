@@ -1,10 +1,13 @@
-// What a process has once: the options from its environment, the compiler of kernels, and memory that kernels reuse.
+// What a process has once: the options from its environment, the compiler of kernels, memory that kernels reuse, and the
+// connection to the other ranks.
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "codegen/jit.hpp"
 #include "codegen/memory.hpp"
+#include "runtime/transport/transport.hpp"
 
 namespace spdistal {
 
@@ -24,9 +27,18 @@ class Session {
   /// The one of this process, made at first use.
   static Session& instance();
 
+  /// MPI where a launcher started the process or the program runs MPI already, else this process alone. Started when it
+  /// is first asked for.
+  runtime::Transport& transport();
+  /// Another one from now on; tensors that were made before are not to be used any more.
+  void connect(std::shared_ptr<runtime::Transport> transport) { transport_ = std::move(transport); }
+
   codegen::Jit jit;
   codegen::HostContext context;
   std::vector<std::string> notes;  // what a user should know, such as that there is no compiler
+
+ private:
+  std::shared_ptr<runtime::Transport> transport_;
 };
 
 }  // namespace spdistal

@@ -6,23 +6,26 @@
 #include <vector>
 
 #include "driver/conversion.hpp"
+#include "driver/execute.hpp"
 #include "driver/leaf.hpp"
 #include "notation/concrete.hpp"
 #include "notation/print.hpp"
 #include "spdistal/expression.hpp"
 #include "spdistal/schedule.hpp"
 #include "tensor/coordinates.hpp"
-#include "tensor/storage.hpp"
+#include "tensor/home.hpp"
 
 namespace spdistal {
 
 struct TensorState;
 
-/// What runs: the scheduled loops, or, where nothing was said, loops over operands converted where that suits them, the
-/// outermost over threads where that is safe.
+/// What runs: the scheduled loops, or, where nothing was said, loops over operands converted where that suits them, cut
+/// into as many pieces as there are, the outermost inside over threads where that is safe.
 struct Chosen {
   notation::ConcreteStatement statement;
-  std::vector<Conversion> conversions;
+  std::vector<Conversion> conversions = {};
+  std::vector<Command> commands = {};  // how it is distributed, where nobody said
+  std::string reason = {};             // why so
 };
 
 struct StatementState {
@@ -32,6 +35,7 @@ struct StatementState {
   std::vector<Command> commands = {};
   std::vector<std::shared_ptr<TensorState>> operands = {};  // kept alive; the result itself is not among them
 
+  /// In this process alone, over whole tensors.
   struct Compiled {
     Leaf leaf;
     codegen::Kernel kernel;
@@ -39,12 +43,15 @@ struct StatementState {
   };
   std::optional<Compiled> compiled = {};
 
+  /// Over pieces.
+  std::unique_ptr<Execution> execution = {};
+
   std::optional<Chosen> chosen = {};  // decided when it is first compiled
   /// Copies of operands in another order, made anew when their originals change.
   struct Copy {
     Conversion conversion;
     uint64_t version;  // of the original's contents
-    Storage storage;
+    Home home;
   };
   std::vector<Copy> copies = {};
   bool computed = false;
@@ -60,9 +67,11 @@ struct TensorState : std::enable_shared_from_this<TensorState> {
 
   notation::TensorVar var;
   std::shared_ptr<StatementState> current = nullptr;  // the statement that was assigned last
-  std::optional<Storage> storage = {};
-  uint64_t version = 0;                      // counts every change of the contents
-  std::optional<Coordinates> inserted = {};  // entries that wait for pack
+  std::optional<Home> home = {};                      // the contents
+  std::optional<Coordinates> inserted = {};           // entries that wait for pack
+  /// All of it on this rank, as asked for last.
+  std::optional<Storage> whole = {};
+  uint64_t whole_version = 0;
   // Statements that read this tensor as it is, and may still wait to be computed.
   std::vector<std::pair<std::weak_ptr<TensorState>, std::weak_ptr<StatementState>>> readers = {};
 };
@@ -78,15 +87,32 @@ std::shared_ptr<TensorState> find_tensor(const notation::TensorVar& var);
 StatementState make_statement(const notation::Assignment& assignment);
 /// The statement, its loops, and its loops after the schedule.
 std::string print_statement(const StatementState& statement, notation::Printer& names);
-/// Decides what runs.
-Chosen choose(const StatementState& statement);
+/// Decides what runs on so many pieces.
+Chosen choose(const StatementState& statement, int64_t pieces);
+/// How many pieces a statement is cut into where nobody says: those of the machine that its tensors live on, else one for
+/// each rank.
+int64_t pieces_of(const StatementState& statement);
 /// The loops with the outermost over threads where that is safe, and sums over dense ranges in vectors.
 notation::ConcreteStatement over_threads(const notation::ConcreteStatement& statement);
 
-/// Gives a tensor data: sizes that were open are bound to those of the data, others must agree. Throws UserError.
-void set_storage(TensorState& tensor, Storage storage);
-/// The data of a tensor, computed first where it has a statement that never was. Throws UserError where there is none.
-const Storage& data_of(TensorState& tensor);
+/// Sizes that were open are bound to those of data, others must agree. Throws UserError.
+void set_sizes(TensorState& tensor, const std::vector<int64_t>& dims);
+/// Gives a tensor data; its sizes are set.
+void set_home(TensorState& tensor, Home home);
+/// The same of a tensor that every rank has whole: each keeps its share.
+void set_whole(TensorState& tensor, Storage whole);
+/// Where the tensor lives, of known sizes.
+Shares shares_of(const TensorState& tensor);
+/// Collective. The data of a tensor, computed first where it has a statement that never was. Throws UserError where there
+/// is none.
+const Home& data_of(TensorState& tensor);
+/// Collective. All of it, on every rank.
+const Storage& whole_of(TensorState& tensor);
+/// Of a statement that was compiled.
+std::string kernel_text(const StatementState& statement);
+std::string plan_text(const StatementState& statement);
+/// Of a statement that was computed.
+std::string report_text(const StatementState& statement);
 /// Makes a statement the current one of its result, after all that was said before.
 void record(TensorState& tensor, const std::shared_ptr<StatementState>& statement);
 /// Prepares the kernel of the current statement for its operands as they are.

@@ -86,7 +86,7 @@ std::string print_statement(const StatementState& statement, notation::Printer& 
     std::string commands = join(statement.commands, "\n", [&](const Command& c) { return schedule::print(c, names); });
     out += fmt::format("\nschedule\n{}\n\nscheduled loops\n{}\n", indent(commands, 2), indent(loops, 2));
   }
-  if (Chosen chosen = choose(statement); !chosen.conversions.empty())
+  if (Chosen chosen = choose(statement, 1); !chosen.conversions.empty())
     out += fmt::format("\nconversions\n{}\n\nloops over them\n{}\n", indent(print(chosen.conversions, names), 2),
                        indent(names(chosen.statement), 2));
   return out;
@@ -103,6 +103,7 @@ Schedule& Schedule::add(Command command) {
   state_->scheduled = schedule::apply(command, state_->scheduled).value();
   state_->commands.push_back(std::move(command));
   state_->compiled.reset();
+  state_->execution.reset();
   state_->chosen.reset();
   state_->copies.clear();
   return *this;

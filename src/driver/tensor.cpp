@@ -5,8 +5,10 @@
 #include <cstring>
 
 #include "base/text.hpp"
+#include "driver/session.hpp"
 #include "driver/state.hpp"
 #include "io/files.hpp"
+#include "tensor/distribute.hpp"
 #include "tensor/iterate.hpp"
 #include "tensor/pack.hpp"
 
@@ -15,6 +17,8 @@ namespace spdistal {
 using notation::TensorVar;
 
 namespace {
+
+runtime::Transport& transport() { return Session::instance().transport(); }
 
 // Entries that wait for pack; made at the first insert.
 Coordinates& inserted(TensorState& tensor, const std::vector<int64_t>& dims) {
@@ -75,11 +79,11 @@ void TensorBase::insert_many(std::span<const std::vector<int64_t>> columns, cons
 void TensorBase::pack() {
   Coordinates entries = state_->inserted ? std::move(*state_->inserted) : Coordinates(dims(), type());
   state_->inserted.reset();
-  set_storage(*state_, spdistal::pack(std::move(entries), format()));
+  set_home(*state_, pack_alike(transport(), std::move(entries), format(), shares_of(*state_)));
 }
 
 void TensorBase::read_file(const std::string& path) {
-  set_storage(*state_, read_storage(path, format(), {.type = type(), .dims = std::nullopt}));
+  set_whole(*state_, read_storage(path, format(), {.type = type(), .dims = std::nullopt}));
 }
 
 void TensorBase::fill_with(const std::function<Scalar(std::span<const int64_t> at)>& value) {
@@ -94,21 +98,21 @@ void TensorBase::fill_with(const std::function<Scalar(std::span<const int64_t> a
       values[size_t(position)] = std::get<T>(static_cast<const ScalarVariant&>(value(at)));
     });
   });
-  set_storage(*state_, std::move(storage));
+  set_whole(*state_, std::move(storage));
 }
 
-void TensorBase::write(const std::string& path) const { write_storage(path, data_of(*state_)); }
+void TensorBase::write(const std::string& path) const { write_storage(path, whole_of(*state_)); }
 int64_t TensorBase::nnz() const { return data_of(*state_).nnz(); }
 
 Scalar TensorBase::element(std::span<const int64_t> at) const {
-  const Storage& storage = data_of(*state_);
+  const Home& home = data_of(*state_);
   if (at.size() != order())
     throw UserError(fmt::format("{} has {} dimensions, not {}", shown(var()), order(), at.size()));
-  return with_type(type(), [&](auto zero) { return Scalar(spdistal::at<decltype(zero)>(storage, at)); });
+  return with_type(type(), [&](auto zero) { return Scalar(spdistal::at<decltype(zero)>(transport(), home, at)); });
 }
 
 void TensorBase::each_element(const std::function<void(std::span<const int64_t> at, const void* value)>& f) const {
-  const Storage& storage = data_of(*state_);
+  const Storage& storage = whole_of(*state_);
   const std::byte* values = storage.value_bytes();
   for_each_position(storage.pattern(), [&](std::span<const int64_t> at, int64_t position) {
     f(at, values + size_t(position) * size_of(type()));
@@ -134,9 +138,21 @@ std::string TensorBase::statement() const {
   return Statement(state_->current).str();
 }
 
+std::string TensorBase::plan() const {
+  spdistal::compile(*state_);
+  return plan_text(*state_->current);
+}
+
+std::string TensorBase::report() const {
+  data_of(*state_);
+  if (!state_->current)
+    throw UserError(fmt::format("{} was not computed", shown(var())), "assign to it first: a(i) = B(i, j) * c(j)");
+  return report_text(*state_->current);
+}
+
 std::string TensorBase::kernel() const {
   spdistal::compile(*state_);
-  return state_->current->compiled->kernel.text();
+  return kernel_text(*state_->current);
 }
 
 }  // namespace spdistal

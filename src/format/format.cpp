@@ -89,12 +89,12 @@ void Format::check() const {
   if (!distribution_) return;
 
   DistributionPrinter print(*distribution_);
-  auto refuse_distribution = [&](const std::string& message, const std::string& hint) {
-    std::string text = print.statement();
-    throw UserError(Diagnostic{message, {{text, 0, text.size()}}, hint});
+  auto refuse_distribution = [&](const DistributionPart& part, const std::string& message, const std::string& hint) {
+    throw UserError(Diagnostic{message, {print.excerpt(part)}, hint});
   };
   if (distribution_->dims().size() != order())
     refuse_distribution(
+        {DistributionPart::Kind::Dims},
         fmt::format("the distribution names {} dimension{}, the format stores {}", distribution_->dims().size(),
                     distribution_->dims().size() == 1 ? "" : "s", order()),
         "write one name for each dimension of the tensor");
@@ -107,28 +107,31 @@ void Format::check() const {
   auto contains = [](const auto& list, const auto& item) {
     return std::find(list.begin(), list.end(), item) != list.end();
   };
-  for (const std::vector<Placement>& placements : distribution_->levels())
-    for (const Placement& placement : placements) {
-      auto* non_zero = std::get_if<NonZero>(&placement.what());
+  for (size_t level = 0; level < distribution_->levels().size(); level++)
+    for (size_t d = 0; d < distribution_->levels()[level].size(); d++) {
+      auto* non_zero = std::get_if<NonZero>(&distribution_->levels()[level][d].what());
       if (!non_zero) continue;
+      DistributionPart here{DistributionPart::Kind::Placement, level, d};
       // The positions of level k count everything above it too: an even split of them is one of the first k dimensions.
       std::vector<size_t> dims = distribution_->dims_of(non_zero->var);
       std::string name = print.name(non_zero->var);
       std::vector<std::string> all, left_out;
       size_t deepest = 0;
-      for (size_t d : dims) deepest = std::max(deepest, level_of(d));
+      for (size_t dim : dims) deepest = std::max(deepest, level_of(dim));
       for (size_t k = 0; k <= deepest; k++) {
         auto dim = size_t(mode_order_[k]);
         all.push_back(print.name(distribution_->dims()[dim]));
         if (!contains(dims, dim)) left_out.push_back(all.back());
       }
       if (!left_out.empty())
-        refuse_distribution(fmt::format("~{}: the stored coordinates of {} are counted below those of {}", name, name,
+        refuse_distribution(here,
+                            fmt::format("~{}: the stored coordinates of {} are counted below those of {}", name, name,
                                         enumerate(left_out)),
                             fmt::format("fuse({},f) and ~f split them evenly", join(all, ",")));
       for (size_t k = deepest + 1; k < levels_split_by(*this, *distribution_, non_zero->var); k++)
         if (const DistVar& with = distribution_->dims()[size_t(mode_order_[k])]; contains(named, with))
           refuse_distribution(
+              here,
               fmt::format("~{}: the format '{}' keeps one {} for each entry, so that it goes where the entry goes",
                           name, str(), print.name(with)),
               fmt::format("leave {} out: ~{} splits the entries evenly", print.name(with), name));

@@ -1,8 +1,10 @@
 #include "io/files.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/text.hpp"
 #include "io/formats.hpp"
@@ -88,6 +90,21 @@ Storage read_storage(const std::string& path, const Format& format, const ReadOp
                     "a format has one level for each dimension");
   ScalarType type = options.type.value_or(entries.type());
   return pack(std::move(entries).converted(type), format);
+}
+
+void check_can_write(const std::string& path) {
+  namespace fs = std::filesystem;
+  file_format_of(path);
+  std::error_code ignored;
+  fs::path folder = fs::path(path).parent_path();
+  if (folder.empty()) folder = ".";
+  if (fs::is_directory(path, ignored)) throw UserError(fmt::format("cannot write '{}': it is a folder", path));
+  if (!fs::exists(folder, ignored))
+    throw UserError(fmt::format("cannot write '{}': there is no folder '{}'", path, folder.string()));
+  if (!fs::is_directory(folder, ignored))
+    throw UserError(fmt::format("cannot write '{}': '{}' is no folder", path, folder.string()));
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    throw UserError(fmt::format("cannot write '{}': the folder '{}' takes no new files", path, folder.string()));
 }
 
 void write_storage(const std::string& path, const Storage& storage) { file_format_of(path).write(path, storage); }

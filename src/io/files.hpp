@@ -47,6 +47,9 @@ void squeeze(Coordinates& entries, size_t order);
 Coordinates read_coordinates(const std::string& path, const ReadOptions& options = {});
 /// A file as storage of a format. A matrix of one row or column is read as a vector where the format is one.
 Storage read_storage(const std::string& path, const Format& format, const ReadOptions& options = {});
+/// Refuses a file that cannot be written before there is anything to write: a name that tells no format, a folder that
+/// does not exist or takes no files. Throws UserError.
+void check_can_write(const std::string& path);
 /// Writes a tensor: beside the name first, then renamed, so that a failure leaves nothing behind.
 void write_storage(const std::string& path, const Storage& storage);
 

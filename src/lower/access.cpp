@@ -18,9 +18,7 @@ std::string Lowerer::kernel_name(std::string name) {
   return name;
 }
 
-const TensorVar& Lowerer::tensor_var(int tensor) const {
-  return tensor == 0 ? lhs_.tensor : kernel_.operands[size_t(tensor) - 1].tensor;
-}
+const Access& Lowerer::access(int tensor) const { return tensor == 0 ? lhs_ : kernel_.operands[size_t(tensor) - 1]; }
 
 // Two accesses to one tensor have arrays of their own: B and B2.
 std::string Lowerer::tensor_name(int tensor) {
@@ -30,10 +28,11 @@ std::string Lowerer::tensor_name(int tensor) {
   return before == 0 ? base : fmt::format("{}{}", base, before + 1);
 }
 
+// How many coordinates a dense level covers.
 Expr Lowerer::dense_size(int tensor, size_t level) {
   const TensorVar& var = tensor_var(tensor);
   const Extent& extent = var.dims()[size_t(var.format().mode_order()[level])];
-  if (extent.is_literal()) return ir::int64(*extent.value());
+  if (extent.is_literal() && is_whole(tensor, level)) return ir::int64(*extent.value());
   std::string key = fmt::format("{}{}_size", tensor_name(tensor), level + 1);
   auto known = params_.find(key);
   if (known == params_.end())
@@ -44,7 +43,7 @@ Expr Lowerer::dense_size(int tensor, size_t level) {
 // The result may be an operand too, stored in arrays of other widths.
 IndexWidths Lowerer::widths_of(int tensor) const {
   if (tensor == 0) return options_.result;
-  return options_.widths ? options_.widths(tensor_var(tensor)) : IndexWidths{};
+  return options_.widths ? options_.widths(access(tensor)) : IndexWidths{};
 }
 
 Var Lowerer::pos_array(int tensor, size_t level) {
@@ -143,7 +142,7 @@ void Lowerer::settle(int operand) {
     AccessState& state = states_[size_t(operand)];
     std::string at = fmt::format("{}{}", tensor_name(operand + 1), state.level + 1);
     if (level_format(operand).properties().full) {
-      Expr position = state.position * dense_size(operand + 1, state.level) + known->second;
+      Expr position = position_of(operand + 1, state.level, state.position, known->second);
       // Below something that is not stored, positions mean nothing: 0 is safe to compute with.
       if (state.present) position = ir::select(*state.present, position, ir::int64(0));
       state.level++;

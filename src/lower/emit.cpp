@@ -28,7 +28,7 @@ bool Lowerer::can_run_in_parallel(const Forall& loop) const {
 }
 
 void Lowerer::range_loop(const Forall& loop, const std::string& name, const Segment& range,
-                         const std::optional<Var>& weight, const std::function<void(const Expr& first)>& before,
+                         const std::optional<Weight>& weight, const std::function<void(const Expr& first)>& before,
                          const std::function<void(const Var&)>& fill) {
   ir::LoopOptions options;
   options.unroll = int(loop.tags.unroll);
@@ -44,11 +44,14 @@ void Lowerer::range_loop(const Forall& loop, const std::string& name, const Segm
     Var from = f_.constant(name + "_from", range.begin), to = f_.constant(name + "_to", range.end);
     auto cut = [&](const Expr& part) -> Expr {
       if (!weight) return from + (to - from) * part / parts;
-      Expr w0 = ir::cast(ScalarType::Int64, ir::load(*weight, from)),
-           w1 = ir::cast(ScalarType::Int64, ir::load(*weight, to));
-      Expr target = ir::cast(weight->type.scalar, w0 + (w1 - w0) * part / parts);
-      return ir::select(ir::equal(part, 0), from,
-                        ir::select(ir::equal(part, parts), to, ir::lower_bound(*weight, from, to, target)));
+      Expr first = from - weight->first, last = to - weight->first;
+      Expr w0 = ir::cast(ScalarType::Int64, ir::load(weight->sums, first)),
+           w1 = ir::cast(ScalarType::Int64, ir::load(weight->sums, last));
+      Expr target = ir::cast(weight->sums.type.scalar, w0 + (w1 - w0) * part / parts);
+      Expr found = ir::lower_bound(weight->sums, first, last, target) + weight->first;
+      // Of a block past the end a piece has nothing, weights neither.
+      Expr last_cut = on_pieces() ? ir::equal(part, parts) || to <= from : ir::equal(part, parts);
+      return ir::select(ir::equal(part, 0), from, ir::select(last_cut, to, found));
     };
     return {f_.constant(name + "_begin", cut(t)), f_.constant(name + "_end", cut(t + 1))};
   };
@@ -79,7 +82,7 @@ void Lowerer::range_loop(const Forall& loop, const std::string& name, const Segm
     if (sum_in_threads_) {
       Expr total = *sum_;
       sum_.reset();
-      store(vals_array(0), result_position(), total, ir::StoreMode::AtomicAdd);
+      where_element_is([&] { store(vals_array(0), result_position(), total, ir::StoreMode::AtomicAdd); });
     }
   });
   in_parallel_ = false;
@@ -161,6 +164,7 @@ void Lowerer::derive(const std::function<void()>& fill) {
       if (known(r.var)) continue;
       Expr value = f_.constant(name(r.var), index(r.value));
       values_.insert_or_assign(r.var, value);
+      sweep({r.var});
       if (r.guard != Guard::Checked) continue;
       Expr check = value < size(r.var);
       inside = inside ? *inside && check : check;

@@ -11,20 +11,6 @@ using namespace notation;
 using ir::Expr;
 using ir::Var;
 
-namespace {
-
-bool is_plain_sum(const IndexExpr& value, const IndexVar& var, std::optional<IndexExpr>& offset) {
-  if (auto* same = value.as<ValueOf>()) return same->var == var;
-  auto* sum = value.as<IndexBinary>();
-  if (!sum || sum->op != IndexOp::Add) return false;
-  auto* last = sum->b.as<ValueOf>();
-  if (!last || last->var != var) return false;
-  offset = sum->a;
-  return true;
-}
-
-}  // namespace
-
 void Lowerer::visit(const Stmt& stmt) {
   match(
       stmt, [&](const Forall& n) { visit_loop(n); }, [&](const Where& n) { visit_where(n); },
@@ -45,19 +31,19 @@ void Lowerer::visit_loop(const Forall& loop) {
   Reach reach = root && root->fixed ? Reach::Part : Reach::Whole;
   std::vector<std::pair<IndexVar, Expr>> below;  // a variable on the way, and how far it lies below the top
   while (const Relation* relation = provenance_.made_by(top)) {
-    std::optional<IndexExpr> offset;
     const Replaced& up = relation->replaced[0];
-    if (relation->replaced.size() != 1 || !is_plain_sum(up.value, top, offset)) break;
+    std::optional<Offset> offset = offset_of(up.value, top);
+    if (relation->replaced.size() != 1 || !offset) break;
     std::vector<IndexVar> needs = relation->needs();
     if (!std::all_of(needs.begin(), needs.end(), [&](const IndexVar& v) { return v == top || values_.contains(v); }))
       break;
-    Expr start = offset ? Expr(f_.constant(name(up.var) + "_start", index(*offset))) : ir::int64(0);
+    Expr start = offset->added ? Expr(f_.constant(name(up.var) + "_start", index(*offset->added))) : ir::int64(0);
     for (auto& [var, distance] : below) distance = distance + start;
     below.emplace_back(top, start);
     range = {range.begin + start, range.end + start};
     if (up.guard == Guard::Checked)
       range.end = Expr(f_.constant(name(up.var) + "_end", ir::min(range.end, size(up.var))));
-    if (offset) reach = Reach::Part;
+    if (offset->added) reach = Reach::Part;
     top = up.var;
   }
   auto lowered = [&](const Forall& inner) {
@@ -65,7 +51,10 @@ void Lowerer::visit_loop(const Forall& loop) {
     const StoredCoordinate* stored = relation ? relation->replaced[0].value.as<StoredCoordinate>() : nullptr;
     if (stored) position_loop(inner, top, range, stored->levels);
     else if (provenance_.root(top)) coordinate_loop(inner, top, range, reach);
-    else dense_loop(inner, top, range, {});
+    else {
+      sweep(provenance_.roots_of(top));
+      dense_loop(inner, top, range, {});
+    }
   };
   below_ = std::move(below);
 
@@ -81,12 +70,18 @@ void Lowerer::visit_loop(const Forall& loop) {
   if (element_known() && kernel_.assembly != Assembly::Listed) {
     // The element is complete when this loop ends: sum it up apart.
     if (placed && can_run_in_parallel(loop)) {
-      if (statement_.start == Start::Zero && !revisiting_)
-        store(vals_array(0), result_position(), ir::zero(ir::value_of(result_type())), ir::StoreMode::Set);
+      if (start_ == Start::Zero && !revisiting_)
+        where_element_is([&] {
+          store(vals_array(0), result_position(), ir::zero(ir::value_of(result_type())), ir::StoreMode::Set);
+        });
       zeroed_here();
-      sum_in_threads_ = true;
+      // A loop that cannot be divided among threads adds to the element turn by turn.
+      bool zeroed = zeroed_;
+      sum_in_threads_ = revisiting_ = zeroed_ = true;
       lowered(loop);
       sum_in_threads_ = false;
+      revisiting_ = outer;
+      zeroed_ = zeroed;
       return;
     }
     if (placed || phase_ == Phase::Fill) sum_ = f_.variable("sum", ir::zero(ir::value_of(sum_type())));
@@ -98,20 +93,20 @@ void Lowerer::visit_loop(const Forall& loop) {
     std::optional<Expr> total = sum_ ? std::optional(Expr(*sum_)) : std::nullopt;
     std::optional<Var> any = any_;
     sum_.reset(), any_.reset();
-    bool complete = statement_.start == Start::Zero && !revisiting_;
-    if (placed) write_element(*total, complete ? AssignOp::Set : AssignOp::Add);
+    bool complete = start_ == Start::Zero && !revisiting_;
+    if (placed) where_element_is([&] { write_element(*total, complete ? AssignOp::Set : AssignOp::Add); });
     else f_.when(*any, [&] { append(total); });
     return;
   }
   bool saved = zeroed_;
-  if (placed && covering_ && !zeroed_ && !racing_ && !revisiting_ && statement_.start == Start::Zero) zero_rest();
+  if (placed && covering_ && !zeroed_ && !racing_ && !revisiting_ && start_ == Start::Zero) zero_rest();
   revisiting_ = true;
   lowered(loop);
   revisiting_ = outer;
   zeroed_ = saved;
 }
 
-void Lowerer::coordinate_loop(const Forall& loop, const IndexVar& var, const Segment& range, Reach reach) {
+void Lowerer::coordinate_loop(const Forall& loop, const IndexVar& var, Segment range, Reach reach) {
   std::set<int> atoms;
   std::vector<int> walked;
   for (int k = 0; k < int(states_.size()); k++)
@@ -138,13 +133,20 @@ void Lowerer::coordinate_loop(const Forall& loop, const IndexVar& var, const Seg
   if (!workspaces.empty() && !single) where = active(atoms);
   if (where.is_never()) return;
   // A dense level of a result that is assembled has a place for every coordinate.
+  bool clipped = false;
   if (kernel_.assembly == Assembly::Appended && holds_result(loop.body) && !in_producer_)
     for (size_t level = 0; level < lhs_.tensor.order(); level++)
       if (lhs_.indices[size_t(lhs_.tensor.format().mode_order()[level])] == var &&
-          lhs_.tensor.format().levels()[level].properties().full)
+          lhs_.tensor.format().levels()[level].properties().full && !where.is_always()) {
         where = Formula::always();
+        clipped = true;
+        range = where_dense_levels_are(var, range);
+      }
 
-  if (where.is_always()) return dense_loop(loop, var, range, walked);
+  if (where.is_always()) {
+    if (!clipped) sweep({var});
+    return dense_loop(loop, var, range, walked);
+  }
   bool saved = covering_;
   covering_ = covering_ && !holds_result(loop.body);
   int first = *where.atoms().begin();
@@ -158,14 +160,14 @@ void Lowerer::coordinate_loop(const Forall& loop, const IndexVar& var, const Seg
 void Lowerer::dense_loop(const Forall& loop, const IndexVar& var, const Segment& range,
                          const std::vector<int>& walked) {
   std::vector<Var> at, end;
-  std::optional<Var> weight;
+  std::optional<Weight> weight;
   for (int k = 0; k < int(states_.size()); k++) {
     const TensorVar& tensor = kernel_.operands[size_t(k)].tensor;
     if (at_end(k) || states_[size_t(k)].level > 0 || level_var(k) != var || !level_format(k).properties().full)
       continue;
     bool tells = tensor.order() > 1 && !tensor.format().levels()[1].properties().full &&
                  !tensor.format().levels()[1].properties().branchless;
-    if (tells && !weight) weight = pos_array(k + 1, 1);
+    if (tells && !weight) weight = Weight{pos_array(k + 1, 1), first_coordinate(k + 1, 0)};
   }
   std::vector<AccessState> entry = states_;
   plain_range_ = walked.empty();
@@ -178,9 +180,7 @@ void Lowerer::dense_loop(const Forall& loop, const IndexVar& var, const Segment&
           end.push_back(f_.constant(tag + "_to", s.end));
           Var crd = crd_array(k + 1, states_[size_t(k)].level);
           bool from_start = ir::constant_integer(first) == 0;
-          at.push_back(f_.variable(
-              "p" + tag,
-              from_start ? s.begin : ir::lower_bound(crd, s.begin, end.back(), ir::cast(crd.type.scalar, first))));
+          at.push_back(f_.variable("p" + tag, from_start ? s.begin : ir::lower_bound(crd, s.begin, end.back(), first)));
         }
       },
       [&](const Var& i) {
@@ -212,8 +212,8 @@ void Lowerer::sparse_loop(const Forall& loop, const IndexVar& var, const Segment
   if (reach == Reach::Part) {
     Var crd = crd_array(k + 1, entry.level);
     Var from = f_.constant(tag + "_from", s.begin), to = f_.constant(tag + "_to", s.end);
-    s.begin = f_.constant(tag + "_first", ir::lower_bound(crd, from, to, ir::cast(crd.type.scalar, range.begin)));
-    s.end = f_.constant(tag + "_last", ir::lower_bound(crd, from, to, ir::cast(crd.type.scalar, range.end)));
+    s.begin = f_.constant(tag + "_first", ir::lower_bound(crd, from, to, range.begin));
+    s.end = f_.constant(tag + "_last", ir::lower_bound(crd, from, to, range.end));
   }
   auto body = [&](const Expr& p) {
     Var i = f_.constant(name(var), coordinate(k, p));
@@ -235,9 +235,9 @@ void Lowerer::sparse_loop(const Forall& loop, const IndexVar& var, const Segment
     });
     return;
   }
-  std::optional<Var> weight;
+  std::optional<Weight> weight;
   if (entry.level + 1 < levels.size() && !levels[entry.level + 1].properties().full)
-    weight = pos_array(k + 1, entry.level + 1);
+    weight = Weight{pos_array(k + 1, entry.level + 1)};
   range_loop(
       loop, "p" + tag, s, weight, [](const Expr&) {}, [&](const Var& p) { body(p); });
 }
@@ -258,8 +258,8 @@ void Lowerer::merge_loop(const Forall& loop, const IndexVar& var, const Segment&
       Var to = f_.constant(tag + "_to", s.end);
       if (reach == Reach::Part) {
         Var from = f_.constant(tag + "_from", s.begin);
-        s.begin = ir::lower_bound(crd, from, to, ir::cast(crd.type.scalar, range.begin));
-        to = f_.constant(tag + "_last", ir::lower_bound(crd, from, to, ir::cast(crd.type.scalar, range.end)));
+        s.begin = ir::lower_bound(crd, from, to, range.begin);
+        to = f_.constant(tag + "_last", ir::lower_bound(crd, from, to, range.end));
       }
       at.emplace(k, f_.variable("p" + tag, s.begin));
       end.emplace(k, to);

@@ -49,21 +49,36 @@ Lowerer::Lowerer(const ConcreteStatement& statement, const Options& options)
     : statement_(statement),
       provenance_(statement.provenance),
       options_(options),
+      start_(options.start.value_or(statement.start)),
       lhs_(find_lhs(statement)),
-      kernel_{{"kernel", {}, ir::block({})}, statement.result, Assembly::Dense, 0, 0, {}, false, {}} {
+      kernel_{{"kernel", {}, ir::block({})},
+              statement.result,
+              Assembly::Dense,
+              0,
+              0,
+              operands_of(statement),
+              false,
+              {},
+              {},
+              {}} {
   print_(statement);
+  states_.resize(kernel_.operands.size());
+}
+
+std::vector<Access> operands_of(const ConcreteStatement& statement) {
+  std::vector<Access> out;
   auto add = [&](const Access& access) {
     if (access.tensor.origin() == Origin::Temporary) return;
-    for (const Access& known : kernel_.operands)
+    for (const Access& known : out)
       if (structurally_equal(known, access)) return;
-    kernel_.operands.push_back(access);
+    out.push_back(access);
   };
   each<Assign>(statement.body, [&](const Assign& assign) { each<Access>(assign.rhs, add); });
   // A loop may walk the positions of a tensor whose values go through a workspace.
-  for (const Relation& relation : provenance_.relations)
+  for (const Relation& relation : statement.provenance.relations)
     for (const Replaced& r : relation.replaced)
       if (auto* stored = r.value.as<StoredCoordinate>()) add(stored->levels.access);
-  states_.resize(kernel_.operands.size());
+  return out;
 }
 
 // Do the loops visit the result's coordinates in storage order, each once, with sums inside?
@@ -74,8 +89,9 @@ bool Lowerer::loops_follow_result() const {
   if (std::set<IndexVar>(wanted.begin(), wanted.end()).size() != wanted.size()) return false;
   size_t next = 0;
   for (const Forall& loop : path) {
-    if (provenance_.root(loop.var) == nullptr) return false;
-    if (next < wanted.size() && loop.var == wanted[next]) next++;
+    IndexVar var = provenance_.ranges_over(loop.var, options_.outer);
+    if (provenance_.root(var) == nullptr) return false;
+    if (next < wanted.size() && var == wanted[next]) next++;
     else if (next < wanted.size()) return false;
   }
   return next == wanted.size();
@@ -122,15 +138,29 @@ void Lowerer::choose_assembly() {
 
 Kernel Lowerer::run() {
   choose_assembly();
-  if (kernel_.assembly == Assembly::Dense || kernel_.assembly == Assembly::Shared) {
-    settle();
-    vals_array(0);
-    visit(statement_.body);
-  } else {
-    assemble();
-  }
+  if (kernel_.assembly == Assembly::Dense || kernel_.assembly == Assembly::Shared)
+    inside_outer_loops([&] {
+      vals_array(0);
+      visit_in_place();
+    });
+  else assemble();
   kernel_.function = f_.build();
   return std::move(kernel_);
+}
+
+// Writes elements that have their place. A piece of the result may have more of them than the loops come to.
+void Lowerer::visit_in_place() {
+  if (!on_pieces() || start_ == Start::Old) return visit(statement_.body);
+  if (kernel_.assembly == Assembly::Shared) {
+    kernel_.zero_first = true;
+    return visit(statement_.body);
+  }
+  std::optional<Expr> covers = outer_may_lie_beyond() ? std::nullopt : covers_result();
+  covering_ = covers.has_value();
+  ir::Stmt body = f_.collect([&] { visit(statement_.body); });
+  bool always = covers && ir::constant(*covers);
+  if (covers && !always && !kernel_.zero_first) f_.when(!*covers, [&] { zero_all(); });
+  f_.add(body);
 }
 
 // Counts what there will be, makes room, fills: each phase walks the same loops, in shares of the outermost one.
@@ -163,15 +193,20 @@ void Lowerer::assemble() {
     });
     totals.push_back(total);
   }
+  // A piece may have places that the loops do not come to: they end where those before them end.
+  bool gaps = false;
+  Expr parents = ir::int64(1), places = ir::int64(0);
   if (kernel_.assembly == Assembly::Listed) {
     for (size_t d = 0; d < lhs_.tensor.order(); d++) f_.resize(params_.at(fmt::format("list{}", d + 1)), totals[0]);
   } else {
-    Expr parents = ir::int64(1);
-    for (size_t level = 0; level < dense; level++) parents = parents * dense_size(0, level);
+    for (size_t level = 0; level < dense; level++)
+      parents = parents * dense_size(0, level), gaps |= !is_whole(0, level);
+    if (gaps) places = f_.constant("places", parents);
     for (size_t c = 0; c < cursors; c++) {
       Var pos = pos_array(0, dense + c);
       f_.resize(pos, parents + 1);
-      f_.store(pos, 0, 0);
+      if (c == 0 && gaps) f_.loop("p", ir::int64(0), places + 1, [&](const Var& p) { f_.store(pos, p, 0); });
+      else f_.store(pos, 0, 0);
       f_.resize(crd_array(0, dense + c), totals[c]);
       parents = totals[c];
     }
@@ -183,6 +218,11 @@ void Lowerer::assemble() {
   f_.resize(vals_array(0), totals.back());
   f_.comment("Fill it.");
   assemble_phase(Phase::Fill, counts, shares, cursors);
+  if (gaps) {
+    Var pos = pos_array(0, dense);
+    f_.loop("p", ir::int64(0), places,
+            [&](const Var& p) { f_.store(pos, Expr(p) + 1, ir::max(ir::load(pos, p), ir::load(pos, Expr(p) + 1))); });
+  }
 }
 
 void Lowerer::assemble_phase(Phase phase, const Var& counts, const Expr& shares, size_t cursors) {
@@ -212,9 +252,10 @@ void Lowerer::assemble_phase(Phase phase, const Var& counts, const Expr& shares,
           f_.variable(fmt::format("at{}", c + 1),
                       phase == Phase::Fill ? ir::load(counts, t * int64_t(cursors) + int64_t(c)) : ir::int64(0)));
     chunk_ = t, chunks_ = shares;
-    settle();
-    if (statement_.body.is<Forall>()) visit(statement_.body);
-    else once_for_all_shares([&] { visit(statement_.body); });
+    inside_outer_loops([&] {
+      if (statement_.body.is<Forall>()) visit(statement_.body);
+      else once_for_all_shares([&] { visit(statement_.body); });
+    });
     chunk_.reset();
     if (phase == Phase::Count)
       for (size_t c = 0; c < cursors; c++) f_.store(counts, t * int64_t(cursors) + int64_t(c), cursors_[c]);

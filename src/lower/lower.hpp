@@ -1,5 +1,8 @@
 // Concrete notation -> kernel IR: the loops of a statement, for the formats of its tensors.
 #pragma once
+#include <functional>
+#include <optional>
+#include <variant>
 #include <vector>
 
 #include "ir/nodes.hpp"
@@ -20,6 +23,38 @@ enum class Assembly : uint8_t {
   Listed,    // counted, then listed as coordinates and values in any order, to be packed by the caller
 };
 
+/// What the tensors of a call are.
+///   Whole    all of them, from coordinate 0 on.
+///   Pieces   parts with global coordinates and local positions. A dense level covers the coordinates [lo, lo + extent):
+///            those of the loop where its variable is `swept`, otherwise all that the pieces of the call store at sparse
+///            levels of that variable. A piece may store more than the loops visit; where positions below coordinates
+///            are counted it has them all, and positions of the whole that it has follow each other.
+enum class Operands : uint8_t { Whole, Pieces };
+
+/// The value of a variable whose loop is around the kernel.
+struct OuterValue {
+  IndexVar var;
+};
+/// How many positions a level of a whole tensor stores. Operands are numbered as in Kernel::operands.
+struct PositionCount {
+  int operand;
+  size_t level;
+};
+/// Where in the whole tensor the first position stands that a piece stores at a level.
+struct PositionBase {
+  int operand;
+  size_t level;
+};
+/// A whole number that is known when the kernel runs: a size, or one of these.
+using RunTimeNumber = std::variant<Extent, OuterValue, PositionCount, PositionBase>;
+
+/// A level of a tensor of the call, the result being tensor 0.
+struct LevelOfTensor {
+  int tensor;
+  size_t level;
+  bool operator==(const LevelOfTensor&) const = default;
+};
+
 /// What the tensors of the call are, in order: the result first.
 struct Kernel {
   ir::Function function;
@@ -31,19 +66,33 @@ struct Kernel {
   std::vector<notation::Access> operands;  // tensors 1, 2, … of the call
   /// The values must be zero before the call.
   bool zero_first = false;
-  /// Sizes that stay symbolic, in the order of the call's scalars.
-  std::vector<Extent> scalars;
+  /// Numbers that stay symbolic, in the order of the call's scalars.
+  std::vector<RunTimeNumber> scalars;
+  /// Dense levels of pieces that the kernel takes to cover their whole dimension.
+  std::vector<LevelOfTensor> whole_levels;
+  /// Variables of which loops (or positions of a dense level) visit every value they come to, whatever is stored.
+  std::vector<IndexVar> swept;
 };
 
 struct Options {
   /// Widths of each operand's index arrays. Where none are given, all are 32 bits wide.
-  std::function<IndexWidths(const notation::TensorVar&)> widths = {};
+  std::function<IndexWidths(const notation::Access&)> widths = {};
   /// Widths of the arrays that the kernel makes for the result.
   IndexWidths result = {};
+  Operands operands = Operands::Whole;
+  /// Variables whose loops are around the kernel and not in the statement any more (`notation::strip_loops`): their
+  /// values come with the call.
+  std::vector<IndexVar> outer = {};
+  /// What a result with a place for every element holds before the call, where that is not what the statement says: a
+  /// later step adds to what earlier ones left. Results that are assembled always start from nothing.
+  std::optional<notation::Start> start = {};
 };
 
-/// Requires a well-formed statement whose sizes are consistent. Loops that are distributed are lowered as plain ones: a
-/// piece runs its own share of them.
+/// The accesses that are read, as the operands of the kernel will be.
+std::vector<notation::Access> operands_of(const notation::ConcreteStatement& statement);
+
+/// Requires a well-formed statement whose sizes are consistent. Loops that are distributed and still in the statement
+/// are lowered as plain ones.
 Kernel lower(const notation::ConcreteStatement& statement, const Options& options = {});
 
 }  // namespace spdistal::lower

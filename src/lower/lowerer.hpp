@@ -3,7 +3,7 @@
 //
 // Reading order: lower.cpp (what kind of result), loops.cpp and positions.cpp (which loop is emitted), emit.cpp (how),
 // active.cpp (where there is anything to do), access.cpp (going down levels), values.cpp (expressions), result.cpp
-// (writing).
+// (writing). pieces.cpp: what differs where tensors are pieces.
 #pragma once
 #include <functional>
 #include <map>
@@ -34,6 +34,12 @@ struct Segment {
   ir::Expr begin, end;
 };
 
+/// An array that tells how the work before each index adds up; index `first` stands at its beginning.
+struct Weight {
+  ir::Var sums;
+  ir::Expr first = ir::int64(0);
+};
+
 /// A temporary of a where: a scalar, a dense array, or an array with a list of what was touched.
 struct Temporary {
   ir::Var values;                             // a mutable scalar or an array
@@ -58,13 +64,14 @@ class Lowerer {
   // ---- lower.cpp ----
   void choose_assembly();
   bool loops_follow_result() const;
+  void visit_in_place();
   void assemble();
   void assemble_phase(Phase phase, const ir::Var& counts, const ir::Expr& shares, size_t cursors);
 
   // ---- loops.cpp ----
   void visit(const notation::Stmt& stmt);
   void visit_loop(const notation::Forall& loop);
-  void coordinate_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range, Reach reach);
+  void coordinate_loop(const notation::Forall& loop, const IndexVar& var, Segment range, Reach reach);
   void dense_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range,
                   const std::vector<int>& walked);
   void sparse_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range, Reach reach, int operand);
@@ -76,6 +83,10 @@ class Lowerer {
   void position_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range,
                      const notation::Levels& levels);
   ir::Expr stored_positions(int tensor, size_t level);
+  std::optional<size_t> looked_up(const notation::Levels& levels) const;
+  ir::Expr local_position(const notation::Levels& levels, size_t level, const ir::Expr& p);
+  Segment positions_below(int operand, size_t level);
+  ir::Expr count_positions(const notation::Levels& levels);
   ir::Expr search_parent(int tensor, size_t level, const ir::Expr& position);
   std::vector<std::pair<IndexVar, ir::Expr>> enter_position(
       const IndexVar& position_var, const notation::Levels& levels, const ir::Expr& p,
@@ -83,9 +94,9 @@ class Lowerer {
 
   // ---- emit.cpp ----
   /// for (name = range…), divided among threads where the loop is parallel and nothing speaks against it. `before` runs
-  /// once per thread with the first index. `weight` is an array that tells how the work before each index adds up.
+  /// once per thread with the first index.
   void range_loop(const notation::Forall& loop, const std::string& name, const Segment& range,
-                  const std::optional<ir::Var>& weight, const std::function<void(const ir::Expr& first)>& before,
+                  const std::optional<Weight>& weight, const std::function<void(const ir::Expr& first)>& before,
                   const std::function<void(const ir::Var&)>& fill);
   /// Binds variables, finds what follows from them (guarded), takes accesses down, then fills.
   void bind(std::vector<std::pair<IndexVar, ir::Expr>> found, const std::function<void()>& fill);
@@ -94,6 +105,25 @@ class Lowerer {
   bool writes_in_place(const notation::Forall& loop) const;
   void once_for_all_shares(const std::function<void()>& fill);
   std::vector<std::pair<IndexVar, ir::Expr>> with_below(const IndexVar& top, const ir::Expr& value) const;
+
+  // ---- pieces.cpp ----
+  bool on_pieces() const { return options_.operands == Operands::Pieces; }
+  /// Runs `fill` where the variables of the loops around the kernel are known.
+  void inside_outer_loops(const std::function<void()>& fill);
+  void sweep(const std::vector<IndexVar>& vars);
+  bool depends_on_outer(const IndexVar& var) const;
+  bool outer_may_lie_beyond() const;
+  bool visits_whole_range(const IndexVar& var) const;
+  bool is_whole(int tensor, size_t level);
+  ir::Expr first_coordinate(int tensor, size_t level);
+  ir::Expr stride(int tensor, size_t level);
+  /// The position of a coordinate of a dense level below a position of the level above.
+  ir::Expr position_of(int tensor, size_t level, const ir::Expr& parent, const ir::Expr& coordinate);
+  Segment where_dense_levels_are(const IndexVar& var, Segment range);
+  std::optional<Segment> covered(const IndexVar& var);
+  std::optional<ir::Expr> covers_result();
+  void zero_all();
+  ir::Expr number(const std::string& name, RunTimeNumber number);
 
   // ---- active.cpp ----
   /// Where the statement has an effect, as a formula over the operands (and workspaces) that `atoms` names.
@@ -116,7 +146,8 @@ class Lowerer {
   ir::Var crd_array(int tensor, size_t level);
   ir::Var vals_array(int tensor);
   std::string tensor_name(int tensor);
-  const notation::TensorVar& tensor_var(int tensor) const;
+  const notation::Access& access(int tensor) const;
+  const notation::TensorVar& tensor_var(int tensor) const { return access(tensor).tensor; }
 
   // ---- values.cpp ----
   ir::Expr value(const notation::Expr& expr);
@@ -136,6 +167,7 @@ class Lowerer {
   void write_result(const notation::Assign& assign);
   void write_element(const ir::Expr& value, notation::AssignOp op);
   void store(const ir::Var& array, const ir::Expr& at, const ir::Expr& value, ir::StoreMode mode);
+  void where_element_is(const std::function<void()>& fill);
   ir::Expr result_position();
   void append(const std::optional<ir::Expr>& value);
   void open_level(const IndexVar& var, const std::function<void()>& fill);
@@ -152,6 +184,7 @@ class Lowerer {
   const notation::ConcreteStatement& statement_;
   const notation::Provenance& provenance_;
   const Options& options_;
+  notation::Start start_;
   notation::Access lhs_;
   notation::Printer print_;
   ir::FunctionBuilder f_{"kernel"};
@@ -160,7 +193,7 @@ class Lowerer {
   std::map<IndexVar, ir::Expr> values_;  // of the variables known here
   std::vector<AccessState> states_;      // one per operand
   std::map<notation::TensorVar, Temporary> temporaries_;
-  std::map<std::string, ir::Var> params_;
+  std::map<std::string, ir::Var> params_, numbers_;  // of tensors, and scalars
   std::optional<ir::Var> threads_;
   std::map<notation::TensorVar, Formula> made_where_;  // while a formula is built: where temporaries are made
   std::vector<std::set<int>> some_present_;            // operands of which at least one is stored here

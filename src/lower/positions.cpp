@@ -9,6 +9,13 @@ using namespace notation;
 using ir::Expr;
 using ir::Var;
 
+namespace {
+
+// A divisor, also where there is nothing to divide.
+Expr nonzero(const Expr& size) { return ir::constant(size) ? size : ir::max(size, ir::int64(1)); }
+
+}  // namespace
+
 Expr Lowerer::stored_positions(int tensor, size_t level) {
   std::string key = fmt::format("{}{}_count", tensor_name(tensor), level + 1);
   auto known = params_.find(key);
@@ -23,6 +30,65 @@ Expr Lowerer::search_parent(int tensor, size_t level, const Expr& position) {
   return ir::upper_bound(pos, 0, stored_positions(tensor, level - 1) + 1, ir::cast(pos.type.scalar, position)) - 1;
 }
 
+// Positions are looked up at this level: the last, or of a piece the last that is not dense. Dense levels below it have
+// as many places in the whole as their dimensions say, and fewer in a piece: their coordinates are found by dividing.
+std::optional<size_t> Lowerer::looked_up(const Levels& levels) const {
+  if (!on_pieces()) return levels.last;
+  for (size_t level = levels.last + 1; level-- > levels.first;)
+    if (!levels.access.tensor.format().levels()[level].properties().full) return level;
+  return std::nullopt;
+}
+
+// Where the position with number p of a level stands in the arrays. Those of the first level on are counted in the whole
+// tensor, those below coordinates from where these have their first.
+Expr Lowerer::local_position(const Levels& levels, size_t level, const Expr& p) {
+  int k = find_operand(levels.access);
+  if (levels.first > 0) return positions_below(k, level).begin + p;
+  if (!on_pieces()) return p;
+  std::string tag = fmt::format("{}{}", tensor_name(k + 1), level + 1);
+  return f_.constant("p" + tag, p - number(tag + "_base", PositionBase{k, level}));
+}
+
+// The positions of a level below where the access is.
+Segment Lowerer::positions_below(int operand, size_t level) {
+  Segment out = segment(operand);
+  for (size_t k = states_[size_t(operand)].level + 1; k <= level; k++) {
+    const LevelProperties& properties = kernel_.operands[size_t(operand)].tensor.format().levels()[k].properties();
+    if (properties.full) {
+      out = {out.begin * stride(operand + 1, k), out.end * stride(operand + 1, k)};
+    } else if (!properties.branchless) {
+      Var pos = pos_array(operand + 1, k);
+      out = {ir::cast(ScalarType::Int64, ir::load(pos, out.begin)),
+             ir::cast(ScalarType::Int64, ir::load(pos, out.end))};
+    }
+  }
+  return out;
+}
+
+// How many positions of the whole tensor the last of the levels has.
+Expr Lowerer::count_positions(const Levels& levels) {
+  int operand = find_operand(levels.access);
+  if (levels.first == 0) {
+    std::string key = fmt::format("{}_stored", tensor_name(operand + 1));
+    if (on_pieces()) return number(key, PositionCount{operand, levels.last});
+    auto known = params_.find(key);
+    if (known == params_.end())
+      known = params_.emplace(key, f_.number(key, ir::Source::Field::End, operand + 1, int(levels.last))).first;
+    return known->second;
+  }
+  std::optional<size_t> stored = looked_up(levels);
+  Expr count = ir::int64(1);
+  if (stored) {
+    Segment range = positions_below(operand, *stored);
+    count = range.end - range.begin;
+  } else if (states_[size_t(operand)].present) {
+    count = ir::select(*states_[size_t(operand)].present, count, ir::int64(0));
+  }
+  for (size_t level = stored ? *stored + 1 : levels.first; level <= levels.last; level++)
+    count = count * size(levels.var(level));
+  return count;
+}
+
 // Goes to a position of the last of the levels: gives the coordinates of all of them. `parent` finds the position above
 // one of a compressed level.
 std::vector<std::pair<IndexVar, Expr>> Lowerer::enter_position(
@@ -30,26 +96,46 @@ std::vector<std::pair<IndexVar, Expr>> Lowerer::enter_position(
     const std::function<Expr(size_t level, const Expr& position)>& parent) {
   int k = find_operand(levels.access), tensor = k + 1;
   const std::vector<LevelFormat>& formats = levels.access.tensor.format().levels();
-  Expr position = levels.first > 0 ? segment(k).begin + p : p;
-  AccessState reached{levels.last + 1, position, states_[size_t(k)].present, std::nullopt, states_[size_t(k)].path};
-  reached.path.resize(levels.last + 1, position);
   std::vector<std::pair<IndexVar, Expr>> found;
-  for (size_t level = levels.last;; level--) {
-    bool full = formats[level].properties().full;
-    Expr c = !full ? ir::cast(ScalarType::Int64, ir::load(crd_array(tensor, level), position))
-             : level == levels.first && level == levels.last ? p
-             : level == levels.first && level == 0           ? position
-                                                             : position % dense_size(tensor, level);
-    reached.path[level] = position;
+  for (size_t level = levels.first; level <= levels.last; level++)
+    if (formats[level].properties().full) sweep({levels.var(level)});
+  std::optional<size_t> stored = looked_up(levels);
+  size_t divided = stored ? *stored + 1 : levels.first;  // the levels from here on are dense ones of a piece
+  Expr rest = p;
+  for (size_t level = levels.last + 1; level-- > divided;) {
+    Expr c = level == levels.first ? rest : rest % size(levels.var(level));
     found.emplace_back(levels.var(level), f_.constant(name(levels.var(level)), c));
-    if (level == levels.first) break;
-    if (full) position = position / dense_size(tensor, level);
-    else if (!formats[level].properties().branchless) position = parent(level, position);
+    rest = rest / size(levels.var(level));
+  }
+  AccessState reached{levels.last + 1, states_[size_t(k)].position, states_[size_t(k)].present, std::nullopt,
+                      states_[size_t(k)].path};
+  reached.path.resize(levels.last + 1, reached.position);
+  if (stored) {
+    Expr position = local_position(levels, *stored, rest);
+    for (size_t level = *stored;; level--) {
+      bool full = formats[level].properties().full;
+      Expr c = !full ? ir::cast(ScalarType::Int64, ir::load(crd_array(tensor, level), position))
+               : level == levels.first && level == levels.last
+                   ? p
+                   : (level == 0 ? position : position % stride(tensor, level)) + first_coordinate(tensor, level);
+      reached.path[level] = position;
+      found.emplace_back(levels.var(level), f_.constant(name(levels.var(level)), c));
+      if (level == levels.first) break;
+      if (full) position = position / stride(tensor, level);
+      else if (!formats[level].properties().branchless) position = parent(level, position);
+    }
+    reached.position = reached.path[*stored];
+  }
+  for (size_t level = divided; level <= levels.last; level++) {
+    const Expr& c = found[levels.last - level].second;
+    reached.position = f_.constant(fmt::format("p{}{}", tensor_name(tensor), level + 1),
+                                   position_of(tensor, level, reached.position, c));
+    reached.path[level] = reached.position;
   }
   states_[size_t(k)] = reached;
   // The variable that the coordinates together stand for; seldom read.
   const IndexVar& whole = provenance_.made_by(position_var)->replaced[0].var;
-  if (levels.first < levels.last) {
+  if (whole != levels.var(levels.first)) {
     Expr fused = found.back().second;
     for (size_t n = found.size() - 1; n-- > 0;) fused = fused * size(found[n].first) + found[n].second;
     found.emplace_back(whole, fused);
@@ -68,9 +154,13 @@ void Lowerer::position_loop(const Forall& loop, const IndexVar& var, const Segme
   range_loop(
       loop, name(var), range, std::nullopt,
       [&](const Expr& first) {
-        Expr position = levels.first > 0 ? segment(k).begin + first : first;
-        for (size_t level = levels.last; level > levels.first; level--) {
-          if (formats[level].properties().full) position = position / dense_size(tensor, level);
+        std::optional<size_t> stored = looked_up(levels);
+        if (!stored || *stored == levels.first) return;
+        Expr rest = first;
+        for (size_t level = levels.last; level > *stored; level--) rest = rest / nonzero(size(levels.var(level)));
+        Expr position = local_position(levels, *stored, rest);
+        for (size_t level = *stored; level > levels.first; level--) {
+          if (formats[level].properties().full) position = position / nonzero(stride(tensor, level));
           else if (!formats[level].properties().branchless) {
             Expr above = search_parent(tensor, level, position);
             parents.insert_or_assign(level, f_.variable(fmt::format("p{}{}", tensor_name(tensor), level), above));

@@ -154,19 +154,21 @@ void Lowerer::write_result(const Assign& assign) {
     else append(phase_ == Phase::Fill ? std::optional(value(assign.rhs)) : std::nullopt);
   };
   if (condition) f_.when(*condition, write);
-  else write();
+  else if (sum_ || any_) write();
+  else where_element_is(write);
   covering_ = saved;
 }
 
 void Lowerer::write_element(const Expr& value, AssignOp op) {
   Expr at = result_position();
-  if (op == AssignOp::Set) {
+  bool adds_to_set = statement_.start == Start::Zero && start_ == Start::Old;
+  if (op == AssignOp::Set && !adds_to_set) {
     // Elements that no iteration reaches are zero too.
-    if (statement_.start == Start::Zero && !covering_ && kernel_.assembly == Assembly::Dense && !zeroed_)
+    if (start_ == Start::Zero && !covering_ && kernel_.assembly == Assembly::Dense && !zeroed_)
       kernel_.zero_first = true;
     return store(vals_array(0), at, value, StoreMode::Set);
   }
-  if (statement_.start == Start::Zero && !zeroed_) kernel_.zero_first = true;
+  if (start_ == Start::Zero && !zeroed_) kernel_.zero_first = true;
   store(vals_array(0), at, value, racing_ ? StoreMode::AtomicAdd : StoreMode::Add);
 }
 
@@ -181,18 +183,26 @@ void Lowerer::store(const Var& array, const Expr& at, const Expr& value, StoreMo
   f_.add(ir::store(array, at, ir::cast(held, value), mode));
 }
 
+// A shared pattern may not have the element that was looked up in it.
+void Lowerer::where_element_is(const std::function<void()>& fill) {
+  std::optional<Expr> present;
+  if (kernel_.assembly == Assembly::Shared) present = states_[size_t(kernel_.shared_tensor) - 1].present;
+  if (present) f_.when(*present, fill);
+  else fill();
+}
+
 Expr Lowerer::result_position() {
   if (kernel_.assembly == Assembly::Shared)
     return states_[size_t(kernel_.shared_tensor) - 1].path[kernel_.shared_level];
   Expr position = ir::int64(0);
   const Format& format = lhs_.tensor.format();
   for (size_t level = 0; level < lhs_.tensor.order(); level++)
-    position = position * dense_size(0, level) + values_.at(lhs_.indices[size_t(format.mode_order()[level])]);
+    position = position_of(0, level, position, values_.at(lhs_.indices[size_t(format.mode_order()[level])]));
   return position;
 }
 
 void Lowerer::zeroed_here() {
-  if (statement_.start == Start::Zero && (!covering_ || revisiting_)) kernel_.zero_first = true;
+  if (start_ == Start::Zero && (!covering_ || revisiting_)) kernel_.zero_first = true;
 }
 
 // Zeroes the elements that the loops inside will add to.
@@ -201,16 +211,22 @@ void Lowerer::zero_rest() {
   std::vector<IndexVar> open;
   for (const IndexVar& var : lhs_.indices)
     if (!values_.contains(var) && std::find(open.begin(), open.end(), var) == open.end()) open.push_back(var);
-  // A part of a variable that is bound outside (its block) would zero too much.
+  // A part of a variable that is bound outside (its block) would zero too much. What loops around the kernel bind is a
+  // part of, the piece has no more than.
   for (const IndexVar& var : open)
     for (const auto& [known, value] : values_) {
       std::vector<IndexVar> roots = provenance_.roots_of(known);
-      if (std::find(roots.begin(), roots.end(), var) != roots.end()) return;
+      if (std::find(roots.begin(), roots.end(), var) != roots.end() && !provenance_.determined(known, options_.outer))
+        return;
     }
   std::map<IndexVar, Expr> saved = values_;
   std::function<void(size_t)> nest = [&](size_t next) {
     if (next == open.size()) return f_.store(vals_array(0), result_position(), ir::zero(ir::value_of(result_type())));
-    f_.loop(name(open[next]), ir::int64(0), size(open[next]), [&](const Var& v) {
+    size_t dim = size_t(std::find(lhs_.indices.begin(), lhs_.indices.end(), open[next]) - lhs_.indices.begin());
+    size_t level = lhs_.tensor.format().level_of(dim);
+    Expr first = first_coordinate(0, level);
+    Expr end = is_whole(0, level) ? size(open[next]) : first + dense_size(0, level);
+    f_.loop(name(open[next]), first, end, [&](const Var& v) {
       values_.insert_or_assign(open[next], v);
       nest(next + 1);
     });
@@ -259,7 +275,7 @@ void Lowerer::open_level(const IndexVar& var, const std::function<void()>& fill)
     if (below_full) return;
     Expr position = ir::int64(0);
     for (size_t k = 0; k <= level; k++)
-      position = position * dense_size(0, k) + values_.at(lhs_.indices[size_t(format.mode_order()[k])]);
+      position = position_of(0, k, position, values_.at(lhs_.indices[size_t(format.mode_order()[k])]));
     return close(position);
   }
   Var before = f_.constant(name(var) + "_start", cursors_[level + 1 - dense]);

@@ -88,13 +88,7 @@ Expr Lowerer::temporary_position(const Temporary& temporary, const std::vector<I
 
 Expr Lowerer::extent(const Pieces& pieces, const std::string& of) {
   if (pieces.extent().is_literal()) return ir::int64(*pieces.value());
-  std::string key = fmt::format("size_{}", of);
-  auto known = params_.find(key);
-  if (known == params_.end()) {
-    known = params_.emplace(key, f_.scalar(key, int(kernel_.scalars.size()))).first;
-    kernel_.scalars.push_back(pieces.extent());
-  }
-  return known->second;
+  return number(fmt::format("size_{}", of), pieces.extent());
 }
 
 Expr Lowerer::size(const IndexVar& var) {
@@ -123,18 +117,7 @@ Expr Lowerer::index(const IndexExpr& expr) {
           default: return (a + b - 1) / b;
         }
       },
-      [&](const StoredCount& n) -> Expr {
-        int operand = find_operand(n.levels.access);
-        if (n.levels.first > 0) {
-          Segment range = segment(operand);
-          return range.end - range.begin;
-        }
-        std::string key = fmt::format("{}_stored", tensor_name(operand + 1));
-        auto known = params_.find(key);
-        if (known == params_.end())
-          known = params_.emplace(key, f_.number(key, ir::Source::Field::End, operand + 1, int(n.levels.last))).first;
-        return known->second;
-      },
+      [&](const StoredCount& n) -> Expr { return count_positions(n.levels); },
       [&](const StoredCoordinate&) -> Expr {
         require(false, "stored coordinates are found by position loops");
         return ir::int64(0);

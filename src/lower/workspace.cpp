@@ -6,7 +6,7 @@ namespace spdistal::lower {
 
 using namespace notation;
 
-ConcreteStatement insert_workspace(const ConcreteStatement& statement) {
+ConcreteStatement insert_workspace(const ConcreteStatement& statement, const std::vector<IndexVar>& known) {
   std::vector<Forall> loops = outer_loops(statement.body);
   const Assign* assign = loops.empty() ? nullptr : loops.back().body.as<Assign>();
   const Format& format = statement.result.format();
@@ -17,12 +17,13 @@ ConcreteStatement insert_workspace(const ConcreteStatement& statement) {
   for (int dim : format.mode_order()) wanted.push_back(assign->lhs.indices[size_t(dim)]);
   size_t outer = wanted.size() - 1;
   const IndexVar& last = wanted.back();
-  auto is_root = [&](const Forall& loop) { return statement.provenance.root(loop.var) != nullptr; };
+  auto over = [&](const Forall& loop) { return statement.provenance.ranges_over(loop.var, known); };
+  auto is_root = [&](const Forall& loop) { return statement.provenance.root(over(loop)) != nullptr; };
   bool in_order = loops.size() > wanted.size() && std::all_of(loops.begin(), loops.end(), is_root) &&
                   std::equal(wanted.begin(), wanted.begin() + long(outer), loops.begin(),
-                             [](const IndexVar& var, const Forall& loop) { return var == loop.var; });
+                             [&](const IndexVar& var, const Forall& loop) { return var == over(loop); });
   // The first of the remaining loops sums; the last dimension is visited again in each of its turns.
-  bool scatters = in_order && loops[outer].var != last &&
+  bool scatters = in_order && over(loops[outer]) != last &&
                   std::count(assign->lhs.indices.begin(), assign->lhs.indices.end(), last) == 1;
   if (!scatters) return statement;
 

@@ -14,7 +14,9 @@
 
 namespace spdistal::lower {
 
-/// The statement with a workspace where one makes its result come in order; the same statement otherwise.
-notation::ConcreteStatement insert_workspace(const notation::ConcreteStatement& statement);
+/// The statement with a workspace where one makes its result come in order; the same statement otherwise. The values of
+/// the variables in `known` are given by loops around the statement.
+notation::ConcreteStatement insert_workspace(const notation::ConcreteStatement& statement,
+                                             const std::vector<IndexVar>& known = {});
 
 }  // namespace spdistal::lower

@@ -54,37 +54,46 @@ std::vector<size_t> Distribution::dims_of(const DistVar& var) const {
 
 void Distribution::check() const {
   DistributionPrinter print(*this);
-  auto refuse = [&](const std::string& message, const std::string& hint = {}) {
-    throw UserError(Diagnostic{message, {{print.statement(), 0, 0}}, hint});
+  using Kind = DistributionPart::Kind;
+  auto refuse = [&](const DistributionPart& part, const std::string& message, const std::string& hint = {}) {
+    throw UserError(Diagnostic{message, {print.excerpt(part)}, hint});
   };
   auto name = [&](const DistVar& v) { return print.name(v); };
 
   std::set<DistVar> known;
-  for (const DistVar& dim : dims_)
-    if (!known.insert(dim).second)
-      refuse(fmt::format("{} names two dimensions of the tensor", name(dim)), "give every dimension a name of its own");
+  for (size_t d = 0; d < dims_.size(); d++)
+    if (!known.insert(dims_[d]).second)
+      refuse({Kind::Dim, d}, fmt::format("{} names two dimensions of the tensor", name(dims_[d])),
+             "give every dimension a name of its own");
   std::set<DistVar> fused_away;
-  for (const DistFusion& fusion : fusions_) {
-    if (fusion.vars.size() < 2) refuse("a fusion takes two dimensions or more", "write fuse({x, y}, f)");
-    for (const DistVar& part : fusion.vars) {
+  for (size_t f = 0; f < fusions_.size(); f++) {
+    const DistFusion& fusion = fusions_[f];
+    if (fusion.vars.size() < 2)
+      refuse({Kind::FusedName, f}, "a fusion takes two dimensions or more", "write fuse({x, y}, f)");
+    for (size_t k = 0; k < fusion.vars.size(); k++) {
+      const DistVar& part = fusion.vars[k];
       if (!known.contains(part))
-        refuse(fmt::format("fuse: {} is no dimension of the tensor", name(part)),
+        refuse({Kind::FusedPart, f, k}, fmt::format("fuse: {} is no dimension of the tensor", name(part)),
                fmt::format("its dimensions are {}", print.dims()));
       if (!fused_away.insert(part).second)
-        refuse(fmt::format("{} is fused twice", name(part)), "a dimension goes into one fusion");
+        refuse({Kind::FusedPart, f, k}, fmt::format("{} is fused twice", name(part)),
+               "a dimension goes into one fusion");
     }
     if (!known.insert(fusion.fused).second)
-      refuse(fmt::format("fuse: {} is taken already", name(fusion.fused)), "the last name of a fusion is new");
+      refuse({Kind::FusedName, f}, fmt::format("fuse: {} is taken already", name(fusion.fused)),
+             "the last name of a fusion is new");
   }
 
   if (levels_.size() > machine_.levels().size())
-    refuse(fmt::format("the distribution has {} levels, the machine {}", levels_.size(), machine_.levels().size()),
+    refuse({Kind::Level, machine_.levels().size()},
+           fmt::format("the distribution has {} levels, the machine {}", levels_.size(), machine_.levels().size()),
            "a machine of two levels is Machine(Grid(2), Grid(4)), or -m 2/4");
   std::map<DistVar, bool> by_non_zeros;  // of each dimension that an outer level partitions
   for (size_t level = 0; level < levels_.size(); level++) {
     const std::vector<Extent>& grid = machine_.levels()[level].extents();
     if (levels_[level].size() != grid.size())
-      refuse(fmt::format("{} name{} for a grid of {} dimension{}", levels_[level].size(),
+      refuse({Kind::Level, level},
+             fmt::format("{} name{} for a grid of {} dimension{}", levels_[level].size(),
                          levels_[level].size() == 1 ? "" : "s", grid.size(), grid.size() == 1 ? "" : "s"),
              "write one name for each dimension of the machine; one that names no tensor dimension replicates");
     std::set<DistVar> here;
@@ -93,23 +102,26 @@ void Distribution::check() const {
       if (auto* coordinate = std::get_if<int64_t>(&placement.what())) {
         std::optional<int64_t> size = grid[d].value();
         if (*coordinate < 0 || (size && *coordinate >= *size))
-          refuse(fmt::format("coordinate {} is outside the machine's {} dimension", *coordinate, ordinal(d)),
+          refuse({Kind::Placement, level, d},
+                 fmt::format("coordinate {} is outside the machine's {} dimension", *coordinate, ordinal(d)),
                  size ? fmt::format("it has coordinates 0 to {}", *size - 1) : "coordinates count from 0");
         continue;
       }
       const DistVar& var = *placement.var();
       if (!here.insert(var).second)
-        refuse(fmt::format("{} stands for two dimensions of one grid", name(var)),
+        refuse({Kind::Placement, level, d}, fmt::format("{} stands for two dimensions of one grid", name(var)),
                "give each its own name; one that names no tensor dimension replicates");
       if (fused_away.contains(var))
-        refuse(fmt::format("{} is fused and cannot be placed by itself", name(var)), "place the fused name instead");
+        refuse({Kind::Placement, level, d}, fmt::format("{} is fused and cannot be placed by itself", name(var)),
+               "place the fused name instead");
       bool non_zero = std::holds_alternative<NonZero>(placement.what());
       if (non_zero && !known.contains(var))
-        refuse(fmt::format("~{}: {} is no dimension of the tensor", name(var), name(var)),
+        refuse({Kind::Placement, level, d}, fmt::format("~{}: {} is no dimension of the tensor", name(var), name(var)),
                fmt::format("its dimensions are {}; a name without ~ replicates", print.dims()));
       if (!known.contains(var)) continue;
       if (by_non_zeros.try_emplace(var, non_zero).first->second != non_zero)
-        refuse(fmt::format("{} is partitioned by coordinates on one level and by non-zeros on another", name(var)),
+        refuse({Kind::Placement, level, d},
+               fmt::format("{} is partitioned by coordinates on one level and by non-zeros on another", name(var)),
                fmt::format("write ~{} on both, or on neither", name(var)));
     }
   }

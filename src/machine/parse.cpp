@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/lexer.hpp"
+#include "machine/print.hpp"
 
 namespace spdistal {
 namespace {
@@ -107,8 +108,8 @@ ParsedDistribution read_distribution(std::string_view text, const Machine& machi
     return {tensor, Distribution(std::move(dims), std::move(fusions), machine, std::move(levels))};
   } catch (const UserError& error) {
     // Shown over the text as it was written.
-    Diagnostic d = error.diagnostic();
-    throw UserError(Diagnostic{d.message, {{std::string(text), 0, text.size()}}, d.hint});
+    const Diagnostic& d = error.diagnostic();
+    throw UserError(Diagnostic{d.message, {as_written(d.excerpts.at(0), text)}, d.hint});
   }
 }
 

@@ -23,19 +23,10 @@ bool find_path(const Stmt& stmt, const IndexVar& var, std::vector<Forall>& path)
   return found;
 }
 
-// Can the value of var be found from the loop variables in scope?
-bool is_known(const Provenance& provenance, const IndexVar& var, const std::set<IndexVar>& in_scope) {
-  if (in_scope.contains(var)) return true;
-  const Relation* relation = provenance.replaced_by(var);
-  if (!relation) return false;
-  std::vector<IndexVar> needed = relation->needs();
-  return std::all_of(needed.begin(), needed.end(),
-                     [&](const IndexVar& child) { return is_known(provenance, child, in_scope); });
-}
-
 class Verifier {
  public:
-  explicit Verifier(const ConcreteStatement& statement) : statement_(statement) {}
+  Verifier(const ConcreteStatement& statement, const std::vector<IndexVar>& outer)
+      : statement_(statement), in_scope_(outer), seen_(outer.begin(), outer.end()) {}
 
   std::string fault;
 
@@ -67,16 +58,16 @@ class Verifier {
     if (statement_.provenance.replaced_by(loop.var)) return fail("a variable that a command replaced has no loop");
     if (!seen_.insert(loop.var).second) return fail("every loop variable has one loop");
     for (const IndexVar& var : statement_.provenance.range_depends_on(loop.var))
-      if (!is_known(statement_.provenance, var, in_scope_))
+      if (!statement_.provenance.determined(var, in_scope_))
         return fail("the coordinates above a position loop are known outside it");
-    in_scope_.insert(loop.var);
+    in_scope_.push_back(loop.var);
     visit(loop.body);
-    in_scope_.erase(loop.var);
+    in_scope_.pop_back();
   }
   void visit_assign(const Assign& assign) {
     auto known = [&](const Access& access) {
       for (const IndexVar& var : access.indices)
-        if (!is_known(statement_.provenance, var, in_scope_)) return false;
+        if (!statement_.provenance.determined(var, in_scope_)) return false;
       return true;
     };
     if (!known(assign.lhs)) fail("every index on the left is known");
@@ -89,7 +80,8 @@ class Verifier {
   }
 
   const ConcreteStatement& statement_;
-  std::set<IndexVar> in_scope_, seen_;
+  std::vector<IndexVar> in_scope_;
+  std::set<IndexVar> seen_;
   std::set<TensorVar> readable_;
 };
 
@@ -134,8 +126,15 @@ std::vector<TensorVar> declared_tensors(const ConcreteStatement& statement) {
   return out;
 }
 
-Result<> verify(const ConcreteStatement& statement) {
-  Verifier verifier(statement);
+ConcreteStatement strip_loops(ConcreteStatement statement, const std::vector<IndexVar>& vars) {
+  statement.body = rewrite(statement.body, [&](const Forall& loop) -> Stmt {
+    return std::find(vars.begin(), vars.end(), loop.var) == vars.end() ? Stmt(loop) : loop.body;
+  });
+  return statement;
+}
+
+Result<> verify(const ConcreteStatement& statement, const std::vector<IndexVar>& outer) {
+  Verifier verifier(statement, outer);
   verifier.visit(statement.body);
   if (verifier.fault.empty()) return {};
   return Diagnostic{"a concrete statement is not well formed: it should hold that " + verifier.fault, {}, {}};

@@ -93,8 +93,11 @@ Stmt replace_loop(const Stmt& stmt, const IndexVar& var, F&& f) {
   return rewrite(stmt, [&](const Forall& loop) -> Stmt { return loop.var == var ? Stmt(f(loop)) : Stmt(loop); });
 }
 
-/// The invariants above; the refusal says which is broken.
-Result<> verify(const ConcreteStatement& statement);
+/// The statement without its loops over these variables: what is done for one value of each.
+ConcreteStatement strip_loops(ConcreteStatement statement, const std::vector<IndexVar>& vars);
+
+/// The invariants above; the refusal says which is broken. Variables in `outer` have their loops around the statement.
+Result<> verify(const ConcreteStatement& statement, const std::vector<IndexVar>& outer = {});
 
 }  // namespace spdistal::notation
 

@@ -31,6 +31,12 @@ class Printer {
 
   /// The loops of a concrete statement, one per line.
   std::string operator()(const ConcreteStatement& statement);
+  /// The same inside of loops that are not shown: `around` are their variables.
+  std::string inside(const ConcreteStatement& statement, const std::vector<IndexVar>& around);
+  /// How a variable is found from the loops: "i = io * 32 + ii < |i|"; its name alone where it has a loop.
+  std::string found(const ConcreteStatement& statement, const IndexVar& var);
+  /// The number of values of any variable.
+  std::string size(const ConcreteStatement& statement, const IndexVar& var);
   /// The same with the line of one loop underlined.
   Excerpt excerpt(const ConcreteStatement& statement, const IndexVar& loop);
 

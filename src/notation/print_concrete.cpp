@@ -34,6 +34,34 @@ class ConcretePrinter {
     if (!text.empty()) text.pop_back();
   }
 
+  void run_inside(const std::vector<IndexVar>& around) {
+    in_scope_.insert(around.begin(), around.end());
+    complete();
+    for (const Relation* relation : newly_found_) line(0, "with " + found(*relation));
+    newly_found_.clear();
+    visit(statement_.body, 0);
+    if (!text.empty()) text.pop_back();
+  }
+
+  // The formulas from the variable to the loops, one after the other.
+  std::string found(const IndexVar& var) {
+    const Relation* relation = provenance().replaced_by(var);
+    if (!relation) return print_.name(var);
+    std::string out = found(*relation);
+    for (const IndexVar& next : relation->needs())
+      if (provenance().replaced_by(next)) out += ", " + found(next);
+    return out;
+  }
+
+  // The number of values of a variable: "n", "|i|", "ceil(|i| / 4)", "|B(i,j)|" for stored positions.
+  std::string size(const IndexVar& var, int context = kSum) {
+    if (const Root* root = provenance().root(var))
+      return root->fixed ? fmt::format("{{{}}}", *root->fixed) : print_.size(root->size, var);
+    for (const Made& made : provenance().made_by(var)->made)
+      if (made.var == var) return arithmetic(made.size, context);
+    return "?";
+  }
+
  private:
   const Provenance& provenance() const { return statement_.provenance; }
 
@@ -61,15 +89,6 @@ class ConcretePrinter {
       std::string stem = relation.replaced.size() == 1 ? print_.name(relation.replaced[0].var) : "";
       for (const Made& made : relation.made) print_.vars_.of(made.var, {}, stem + std::string(made.suffix));
     }
-  }
-
-  // The number of values of a variable: "n", "|i|", "ceil(|i| / 4)", "|B(i,j)|" for stored positions.
-  std::string size(const IndexVar& var, int context = kSum) {
-    if (const Root* root = provenance().root(var))
-      return root->fixed ? fmt::format("{{{}}}", *root->fixed) : print_.size(root->size, var);
-    for (const Made& made : provenance().made_by(var)->made)
-      if (made.var == var) return arithmetic(made.size, context);
-    return "?";
   }
 
   enum Precedence { kSum = 1, kProduct = 2, kFactor = 3 };
@@ -213,6 +232,20 @@ std::string Printer::operator()(const ConcreteStatement& statement) {
   ConcretePrinter printer(*this, statement);
   printer.run(nullptr);
   return printer.text;
+}
+
+std::string Printer::inside(const ConcreteStatement& statement, const std::vector<IndexVar>& around) {
+  ConcretePrinter printer(*this, statement);
+  printer.run_inside(around);
+  return printer.text;
+}
+
+std::string Printer::found(const ConcreteStatement& statement, const IndexVar& var) {
+  return ConcretePrinter(*this, statement).found(var);
+}
+
+std::string Printer::size(const ConcreteStatement& statement, const IndexVar& var) {
+  return ConcretePrinter(*this, statement).size(var);
 }
 
 Excerpt Printer::excerpt(const ConcreteStatement& statement, const IndexVar& loop) {

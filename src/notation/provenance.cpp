@@ -44,6 +44,17 @@ Relation rename(const Relation& relation, const Renaming& renaming) {
   return out;
 }
 
+std::optional<Offset> offset_of(const IndexExpr& value, const IndexVar& var) {
+  auto is_var = [&](const IndexExpr& expr) {
+    auto* same = expr.as<ValueOf>();
+    return same && same->var == var;
+  };
+  if (is_var(value)) return Offset{};
+  auto* sum = value.as<IndexBinary>();
+  if (!sum || sum->op != IndexOp::Add || !is_var(sum->b)) return std::nullopt;
+  return Offset{sum->a};
+}
+
 bool Relation::replaces(const IndexVar& var) const {
   return std::any_of(replaced.begin(), replaced.end(), [&](const Replaced& r) { return r.var == var; });
 }
@@ -92,6 +103,34 @@ const Levels* Provenance::positions_of(const IndexVar& var) const {
   for (const Replaced& parent : relation->replaced)
     if (const Levels* levels = positions_of(parent.var)) return levels;
   return nullptr;
+}
+
+bool Provenance::determined(const IndexVar& var, const std::vector<IndexVar>& loops) const {
+  if (std::find(loops.begin(), loops.end(), var) != loops.end()) return true;
+  const Relation* relation = replaced_by(var);
+  if (!relation) return false;
+  std::vector<IndexVar> needed = relation->needs();
+  return std::all_of(needed.begin(), needed.end(), [&](const IndexVar& child) { return determined(child, loops); });
+}
+
+bool Provenance::depends(const IndexVar& var, const IndexVar& loop) const {
+  if (var == loop) return true;
+  const Relation* relation = replaced_by(var);
+  if (!relation) return false;
+  std::vector<IndexVar> needed = relation->needs();
+  return std::any_of(needed.begin(), needed.end(), [&](const IndexVar& child) { return depends(child, loop); });
+}
+
+IndexVar Provenance::ranges_over(IndexVar var, const std::vector<IndexVar>& known) const {
+  while (const Relation* relation = made_by(var)) {
+    const Replaced& up = relation->replaced[0];
+    if (relation->replaced.size() != 1 || !offset_of(up.value, var)) break;
+    std::vector<IndexVar> needs = relation->needs();
+    if (!std::all_of(needs.begin(), needs.end(), [&](const IndexVar& v) { return v == var || determined(v, known); }))
+      break;
+    var = up.var;
+  }
+  return var;
 }
 
 std::vector<IndexVar> Provenance::range_depends_on(const IndexVar& var) const {

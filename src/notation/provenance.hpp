@@ -66,6 +66,12 @@ struct Requirement {
   bool operator==(const Requirement&) const = default;
 };
 
+/// What is added to var to give the value: nothing for `var` itself, a for `a + var`; none where it is no such sum.
+struct Offset {
+  std::optional<IndexExpr> added;
+};
+std::optional<Offset> offset_of(const IndexExpr& value, const IndexVar& var);
+
 struct Provenance {
   std::vector<Root> roots;
   std::vector<Relation> relations;
@@ -81,6 +87,13 @@ struct Provenance {
   std::vector<IndexVar> roots_of(const IndexVar& var) const;
   /// The stored levels whose positions a variable counts or divides, null where it ranges over coordinates.
   const Levels* positions_of(const IndexVar& var) const;
+  /// Is the value of a variable determined by those of these loop variables?
+  bool determined(const IndexVar& var, const std::vector<IndexVar>& loops) const;
+  /// Is the value of a loop variable needed to find that of `var`?
+  bool depends(const IndexVar& var, const IndexVar& loop) const;
+  /// The variable that a loop over var visits a range of, in order, where the variables `known` are given: i for ii where
+  /// io is, var itself where there is nothing to add.
+  IndexVar ranges_over(IndexVar var, const std::vector<IndexVar>& known) const;
   /// Roots whose coordinates must be known before the range of a variable is: those above a position loop's levels.
   std::vector<IndexVar> range_depends_on(const IndexVar& var) const;
 };

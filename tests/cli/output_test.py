@@ -1,4 +1,5 @@
 """What the command line tool writes: files that hold the result, and nothing where something is wrong."""
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -44,6 +45,25 @@ class Outputs(unittest.TestCase):
                 self.assertTrue(done.stderr.startswith("error: "), done.stderr)
                 self.assertEqual(done.stdout, "")
                 self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_what_cannot_be_written_is_refused_before_it_is_computed(self):
+        (self.folder / "folder.mtx").mkdir()
+        (self.folder / "closed").mkdir(mode=0o500)
+        for path, why in (("folder.mtx", "it is a folder"), ("nowhere/a.mtx", "there is no folder 'nowhere'"),
+                          ("closed/a.mtx", "takes no new files")):
+            if path.startswith("closed") and os.access(self.folder / "closed", os.W_OK):
+                continue  # permissions do not bind this user
+            with self.subTest(path=path):
+                done = self.run_tool("a(i) = b(i)", "-n", "i=3", "-g", "b:ones", "-o", f"a:{path}", status=2)
+                self.assertIn(why, done.stderr)
+                self.assertIn("^", done.stderr)
+                self.assertEqual(done.stdout, "")
+
+    def test_times_come_with_the_operations_and_bytes_of_a_second(self):
+        spmv = ("a(i) = B(i,j) * c(j)", "-f", "B:ds", "-g", "B:banded,1000,3", "-g", "c:ones", "--time", "3")
+        self.assertRegex(self.run_tool(*spmv).stdout, r"time: [0-9.e-]+ ms, [0-9.e-]+ GFLOP/s, [0-9.e-]+ GB/s\n")
+        done = self.run_tool("a(i) = max(b(i), 0)", "-g", "b:ones", "-n", "i=10", "--time", "3")
+        self.assertRegex(done.stdout, r"time: [0-9.e-]+ ms, [0-9.e-]+ GB/s\n")
 
 
 if __name__ == "__main__":

@@ -9,15 +9,39 @@
 #include "driver/leaf.hpp"
 #include "driver/state.hpp"
 #include "notation/concretize.hpp"
+#include "notation/print.hpp"
 #include "reference/evaluate.hpp"
 #include "support/random_program.hpp"
 #include "support/random_schedule.hpp"
 #include "support/random_tensor.hpp"
+#include "support/shrink.hpp"
+#include "tensor/pack.hpp"
 
 namespace spdistal {
 namespace {
 
 using namespace notation;
+
+std::optional<std::string> find_fault(const test::BuiltProgram& program, codegen::Jit& jit,
+                                      codegen::HostContext& context) {
+  std::map<TensorVar, Storage> stored;
+  Storages storages;
+  for (const auto& [tensor, array] : program.arrays) stored.emplace(tensor, test::to_storage(array, tensor.format()));
+  for (const Conversion& copy : program.conversions)
+    stored.emplace(copy.to, convert(stored.at(copy.from), copy.to.format()));
+  for (const auto& [tensor, storage] : stored) storages.emplace(tensor, &storage);
+  reference::Arrays wanted = program.arrays;
+  reference::evaluate(program.assignment, wanted);
+  try {
+    Leaf leaf(program.statement, storages);
+    codegen::Kernel kernel = jit.load(leaf.function());
+    Storage result = leaf.compute(storages, context, [&](spd_call& call) { kernel(call); });
+    if (Result<> sound = verify(result); !sound) return sound.refusal().str() + "\n" + kernel.text();
+    if (!(test::to_array(result) == wanted.at(program.assignment.lhs.tensor)))
+      return "the result is not what the statement says\n" + print(program.statement) + "\n" + kernel.text();
+  } catch (const std::exception& error) { return error.what(); }
+  return std::nullopt;
+}
 
 TEST(Compiled, AgreesWithTheDenseEvaluatorOnRandomPrograms) {
   int cases = std::getenv("FULL_TESTS") ? 5000 : 500;
@@ -28,28 +52,25 @@ TEST(Compiled, AgreesWithTheDenseEvaluatorOnRandomPrograms) {
     int seed = 1000000 + n;
     std::mt19937_64 random{uint64_t(seed)};
     test::RandomProgram c = test::draw_program(random);
-    ConcreteStatement concrete = concretize(c.assignment).value();
+    ConcreteStatement loops = concretize(c.assignment).value();
     // A third each: plain loops, the default schedule, a random one.
-    if (seed % 3 == 0) concrete = test::draw_schedule(random, concrete, 12).statement;
-    if (seed % 3 == 1) concrete = over_threads(concrete);
-    Printer names;
-    std::string loops = names(concrete), formats;
-    for (const auto& [tensor, array] : c.arrays) formats += names.name(tensor) + ":" + tensor.format().str() + " ";
-    SCOPED_TRACE("seed " + std::to_string(seed) + ": " + print(c.assignment) + "  " + formats + "\n" + loops);
-
-    std::map<TensorVar, Storage> stored;
-    Storages storages;
-    for (const auto& [tensor, array] : c.arrays) stored.emplace(tensor, test::to_storage(array, tensor.format()));
-    for (const auto& [tensor, storage] : stored) storages.emplace(tensor, &storage);
-    reference::Arrays wanted = c.arrays;
-    reference::evaluate(c.assignment, wanted);
-    try {
-      Leaf leaf(concrete, storages);
-      codegen::Kernel kernel = jit.load(leaf.function());
-      Storage result = leaf.compute(storages, context, [&](spd_call& call) { kernel(call); });
-      if (Result<> sound = verify(result); !sound) FAIL() << sound.refusal().str();
-      ASSERT_TRUE(test::to_array(result) == wanted.at(c.assignment.lhs.tensor)) << kernel.text();
-    } catch (const std::exception& error) { FAIL() << error.what(); }
+    test::BuiltProgram program{c.assignment, c.arrays, loops, {}};
+    std::vector<Command> commands = test::as_it_stands(loops);
+    if (seed % 3 == 1) {
+      program.statement = over_threads(loops);
+      commands.clear();
+    }
+    if (seed % 3 == 0) {
+      test::RandomSchedule schedule = test::draw_schedule(random, loops, 12);
+      program.statement = schedule.statement;
+      commands.insert(commands.end(), schedule.commands.begin(), schedule.commands.end());
+    }
+    if (std::optional<std::string> fault = find_fault(program, jit, context))
+      FAIL() << *fault << "\n"
+             << test::report(
+                    "compiled", seed, test::write_down(c.assignment, c.arrays, loops, commands),
+                    [&](const test::BuiltProgram& p) { return find_fault(p, jit, context); }, "SPDISTAL_THREADS=2",
+                    300);
   }
 }
 

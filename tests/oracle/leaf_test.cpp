@@ -11,18 +11,46 @@
 #include "ir/print.hpp"
 #include "ir/verify.hpp"
 #include "notation/concretize.hpp"
-#include "notation/parse.hpp"
+#include "notation/print.hpp"
 #include "reference/evaluate.hpp"
-#include "schedule/print.hpp"
 #include "support/random_program.hpp"
 #include "support/random_schedule.hpp"
 #include "support/random_tensor.hpp"
+#include "support/shrink.hpp"
 #include "tensor/pack.hpp"
 
 namespace spdistal {
 namespace {
 
 using namespace notation;
+
+// What is wrong with a program through the interpreter with so many threads; `kinds` counts the ways results are made.
+std::optional<std::string> find_fault(const test::BuiltProgram& program, int64_t threads,
+                                      std::map<lower::Assembly, int>* kinds = nullptr) {
+  std::map<TensorVar, Storage> stored;
+  Storages storages;
+  for (const auto& [tensor, array] : program.arrays) stored.emplace(tensor, test::to_storage(array, tensor.format()));
+  for (const Conversion& copy : program.conversions)
+    stored.emplace(copy.to, convert(stored.at(copy.from), copy.to.format()));
+  for (const auto& [tensor, storage] : stored) storages.emplace(tensor, &storage);
+  reference::Arrays wanted = program.arrays;
+  reference::evaluate(program.assignment, wanted);
+  try {
+    Leaf leaf(program.statement, storages);
+    if (kinds) (*kinds)[leaf.kernel().assembly]++;
+    auto with_kernel = [&](const std::string& fault) {
+      return fault + "\n" + print(program.statement) + "\n" + ir::print(leaf.kernel().function);
+    };
+    if (Result<> legal = ir::verify(leaf.kernel().function); !legal) return with_kernel(legal.refusal().str());
+    codegen::HostContext context(threads);
+    Storage result = leaf.compute(storages, context,
+                                  [&](spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); });
+    if (Result<> sound = verify(result); !sound) return with_kernel(sound.refusal().str());
+    if (!(test::to_array(result) == wanted.at(program.assignment.lhs.tensor)))
+      return with_kernel("the result is not what the statement says");
+  } catch (const std::exception& error) { return error.what(); }
+  return std::nullopt;
+}
 
 TEST(Leaf, AgreesWithTheDenseEvaluatorOnRandomProgramsThroughTheInterpreter) {
   int cases = std::getenv("FULL_TESTS") ? 200000 : 20000;
@@ -32,38 +60,28 @@ TEST(Leaf, AgreesWithTheDenseEvaluatorOnRandomProgramsThroughTheInterpreter) {
   for (int seed = from; seed <= cases; seed++) {
     std::mt19937_64 random{uint64_t(seed)};
     test::RandomProgram c = test::draw_program(random);
-    ConcreteStatement concrete = concretize(c.assignment).value();
+    ConcreteStatement loops = concretize(c.assignment).value();
     // A third each: plain loops, what runs by default, a random schedule.
-    Converted converted{c.assignment, {}};
+    test::BuiltProgram program{c.assignment, c.arrays, loops, {}};
+    std::vector<Command> commands = test::as_it_stands(loops);
     if (seed % 3 == 1) {
-      converted = insert_conversions(c.assignment);
-      concrete = over_threads(concretize(converted.assignment).value());
+      Converted converted = insert_conversions(c.assignment);
+      program.statement = over_threads(concretize(converted.assignment).value());
+      program.conversions = converted.conversions;
+      commands.clear();
     }
-    test::RandomSchedule schedule = test::draw_schedule(random, concrete, seed % 3 == 0 ? 12 : 0);
-    Printer names;
-    std::string loops = names(schedule.statement), formats;
-    for (const auto& [tensor, array] : c.arrays) formats += names.name(tensor) + ":" + tensor.format().str() + " ";
-    SCOPED_TRACE("seed " + std::to_string(seed) + ": " + print(c.assignment) + "  " + formats + "\n" + loops);
-
-    std::map<TensorVar, Storage> stored;
-    Storages storages;
-    for (const auto& [tensor, array] : c.arrays) stored.emplace(tensor, test::to_storage(array, tensor.format()));
-    for (const Conversion& copy : converted.conversions)
-      stored.emplace(copy.to, convert(stored.at(copy.from), copy.to.format()));
-    for (const auto& [tensor, storage] : stored) storages.emplace(tensor, &storage);
-    reference::Arrays wanted = c.arrays;
-    reference::evaluate(c.assignment, wanted);
-    try {
-      Leaf leaf(schedule.statement, storages);
-      kinds[leaf.kernel().assembly]++;
-      SCOPED_TRACE(ir::print(leaf.kernel().function));
-      if (Result<> legal = ir::verify(leaf.kernel().function); !legal) FAIL() << legal.refusal().str();
-      codegen::HostContext context(int64_t(1 + seed % 3));
-      Storage result = leaf.compute(storages, context,
-                                    [&](spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); });
-      if (Result<> sound = verify(result); !sound) FAIL() << sound.refusal().str();
-      ASSERT_TRUE(test::to_array(result) == wanted.at(c.assignment.lhs.tensor));
-    } catch (const std::exception& error) { FAIL() << error.what(); }
+    if (seed % 3 == 0) {
+      test::RandomSchedule schedule = test::draw_schedule(random, loops, 12);
+      program.statement = schedule.statement;
+      commands.insert(commands.end(), schedule.commands.begin(), schedule.commands.end());
+    }
+    int64_t threads = 1 + seed % 3;
+    if (std::optional<std::string> fault = find_fault(program, threads, &kinds))
+      FAIL() << *fault << "\n"
+             << test::report(
+                    "leaf", seed, test::write_down(c.assignment, c.arrays, loops, commands),
+                    [&](const test::BuiltProgram& p) { return find_fault(p, threads); },
+                    "SPDISTAL_COMPILER= SPDISTAL_THREADS=" + std::to_string(threads));
   }
   for (auto kind :
        {lower::Assembly::Dense, lower::Assembly::Shared, lower::Assembly::Appended, lower::Assembly::Listed})

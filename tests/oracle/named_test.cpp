@@ -83,7 +83,7 @@ class Statements : public ::testing::TestWithParam<Named> {
       for (int64_t n : dims) trace += " " + std::to_string(n);
       trace += ";";
     }
-    Chosen chosen = choose(statement);
+    Chosen chosen = choose(statement, 1);
     for (const Conversion& copy : chosen.conversions)
       stored.emplace(copy.to, convert(stored.at(copy.from), copy.to.format()));
     for (const auto& [tensor, storage] : stored) storages.emplace(tensor, &storage);

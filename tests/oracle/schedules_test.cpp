@@ -9,14 +9,26 @@
 #include "notation/print.hpp"
 #include "reference/evaluate.hpp"
 #include "reference/execute.hpp"
-#include "schedule/print.hpp"
 #include "support/random_program.hpp"
 #include "support/random_schedule.hpp"
+#include "support/shrink.hpp"
 
 namespace spdistal {
 namespace {
 
 using namespace notation;
+
+std::optional<std::string> find_fault(const test::BuiltProgram& program) {
+  if (!program.conversions.empty()) return std::nullopt;  // chosen, not scheduled: no matter of this test
+  reference::Arrays wanted = program.arrays, found = program.arrays;
+  reference::evaluate(program.assignment, wanted);
+  try {
+    reference::execute(program.statement, found);
+  } catch (const std::exception& error) { return error.what(); }
+  const TensorVar& result = program.assignment.lhs.tensor;
+  if (wanted.at(result) == found.at(result)) return std::nullopt;
+  return "the loops do not compute what the statement says\n" + print(program.statement);
+}
 
 TEST(Schedules, KeepTheMeaningOfStatementsForTenThousandRandomOnes) {
   int cases = std::getenv("FULL_TESTS") ? 100000 : 10000;
@@ -28,14 +40,14 @@ TEST(Schedules, KeepTheMeaningOfStatementsForTenThousandRandomOnes) {
     ConcreteStatement concrete = concretize(c.assignment).value();
     test::RandomSchedule schedule = test::draw_schedule(random, concrete, 24, &accepted);
 
-    reference::Arrays wanted = c.arrays, found = c.arrays;
-    reference::evaluate(c.assignment, wanted);
-    Printer names;
-    std::string loops = names(schedule.statement);
-    SCOPED_TRACE("seed " + std::to_string(seed) + ": " + print(c.assignment) + "\n" +
-                 schedule::print(schedule.commands, names) + "\n" + loops);
-    ASSERT_NO_THROW(reference::execute(schedule.statement, found));
-    ASSERT_TRUE(wanted.at(c.assignment.lhs.tensor) == found.at(c.assignment.lhs.tensor));
+    test::BuiltProgram program{c.assignment, c.arrays, schedule.statement, {}};
+    if (std::optional<std::string> fault = find_fault(program)) {
+      std::vector<Command> commands = test::as_it_stands(concrete);
+      commands.insert(commands.end(), schedule.commands.begin(), schedule.commands.end());
+      FAIL() << *fault << "\n"
+             << test::report("schedules", seed, test::write_down(c.assignment, c.arrays, concrete, commands),
+                             find_fault);
+    }
   }
   // Every command of the registry took part, most of them often.
   EXPECT_EQ(accepted.size(), std::variant_size_v<Command>);

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "reference/arithmetic.hpp"
+#include "support/elements.hpp"
 #include "tensor/iterate.hpp"
 #include "tensor/pack.hpp"
 
@@ -29,15 +30,11 @@ Format draw_format(std::mt19937_64& random, size_t order) {
 
 Storage to_storage(const reference::Array& array, const Format& format) {
   Coordinates entries(array.dims, array.type);
-  std::vector<int64_t> at(array.dims.size(), 0);
-  for (size_t position = 0; position < array.values.size(); position++) {
-    size_t rest = position;
-    for (size_t d = array.dims.size(); d-- > 0; rest /= size_t(array.dims[d]))
-      at[d] = int64_t(rest % size_t(array.dims[d]));
-    if (!format.is_dense() && reference::is_zero(array.values[position])) continue;
+  each_element(array.dims, [&](const std::vector<int64_t>& at, size_t position) {
+    if (!format.is_dense() && reference::is_zero(array.values[position])) return;
     std::visit([&](auto v) { entries.add(std::span<const int64_t>(at), v); },
                static_cast<const ScalarVariant&>(array.values[position]));
-  }
+  });
   return pack(std::move(entries), format);
 }
 

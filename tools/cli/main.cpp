@@ -27,14 +27,18 @@ std::string usage_error(const CLI::App*, const CLI::Error& error) {
 }
 
 // Shows, computes, checks, times and writes, as far as was asked for.
-int run(const spdistal::ProgramText& text, const std::set<std::string>& print, int runs, bool check) {
+int run(const spdistal::ProgramText& text, const std::set<std::string>& print, int runs, bool check, bool report) {
   auto wanted = [&](const std::string& what) { return print.contains(what) || print.contains("all"); };
   spdistal::Program program(text);
-  bool computes = program.has_data() || check || runs > 0 || !text.outputs.empty() || wanted("kernel");
+  // All ranks compute, one speaks.
+  if (!program.leads()) std::cout.setstate(std::ios::failbit), std::cerr.setstate(std::ios::failbit);
+  bool computes = program.has_data() || check || report || runs > 0 || !text.outputs.empty() || wanted("kernel") ||
+                  print.contains("plan");
   if (wanted("statement") || !computes) std::cout << program.statement();
   if (!computes) return 0;
 
   program.load();
+  if (wanted("plan")) std::cout << program.plan() << std::flush;
   if (wanted("kernel")) std::cout << program.kernel();
   program.compute();
   for (const std::string& note : program.notes()) std::cerr << "note: " << note << "\n";
@@ -47,9 +51,11 @@ int run(const spdistal::ProgramText& text, const std::set<std::string>& print, i
   std::cout << program.result();
   if (runs > 0) {
     spdistal::RunTimes times = program.time(runs);
-    std::cout << "time: " << times.median * 1e3 << " ms, " << times.bytes / times.median * 1e-9
-              << " GB/s of every array once\n";
+    std::cout << "time: " << times.median * 1e3 << " ms, ";
+    if (times.operations) std::cout << *times.operations / times.median * 1e-9 << " GFLOP/s, ";
+    std::cout << times.bytes / times.median * 1e-9 << " GB/s\n";
   }
+  if (report) std::cout << program.report();
   program.write();
   return 0;
 }
@@ -61,7 +67,7 @@ int main(int argc, char** argv) {
   spdistal::ProgramText text;
   std::vector<std::string> print;
   int runs = 0;
-  bool check = false;
+  bool check = false, report = false;
 
   app.add_option("statement", text.statement, "what to compute, such as \"a(i) = B(i,j) * c(j)\"")->required();
   app.add_option("-f,--format", text.formats,
@@ -75,10 +81,16 @@ int main(int argc, char** argv) {
   app.add_option("-i,--input", text.inputs, "data of a tensor: B:file.mtx (.mtx .tns, either .gz, or .spd)");
   app.add_option("-g,--generate", text.generators, "generated data: B:rmat,14,8, B:banded,1000,11, c:ones, C:random");
   app.add_option("-o,--output", text.outputs, "write a tensor: a:file.mtx");
-  app.add_option("--print", print, "what to show: statement, kernel, all")
-      ->check(CLI::IsMember({"statement", "kernel", "all"}));
-  app.add_option("--time", runs, "time this many runs, after half as many to warm up")->check(CLI::Range(1, 1000000));
+  app.add_option("--print", print, "what to show: statement, plan, kernel, all")
+      ->check(CLI::IsMember({"statement", "plan", "kernel", "all"}));
+  app.add_option(
+         "--time", runs,
+         "time this many runs, after half as many to warm up: the median; GFLOP/s, counting for every product of "
+         "the statement, wherever its sparse factors are all stored, a multiplication for each '*' and an addition "
+         "where it is added to something (left out where that is not known); GB/s, counting every array once")
+      ->check(CLI::Range(1, 1000000));
   app.add_flag("--check", check, "compare with an independent evaluation; exit code 1 where they differ");
+  app.add_flag("--report", report, "per piece: non-zeros, bytes moved by tensor, time; imbalance");
   // Each option may be given several times, with one value each: a value may hold commas and brackets.
   for (CLI::Option* option : app.get_options())
     if (option->get_items_expected_max() > 1) option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -92,7 +104,7 @@ int main(int argc, char** argv) {
   }
 
   try {
-    return run(text, {print.begin(), print.end()}, runs, check);
+    return run(text, {print.begin(), print.end()}, runs, check, report);
   } catch (const spdistal::UserError& error) {
     std::cerr << error.what() << "\n";
     return kBadInput;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "schedule/nest.hpp"
 #include "schedule/refuse.hpp"
 
 namespace spdistal {
@@ -32,7 +31,7 @@ Result<> Fuse::check(const ConcreteStatement& statement) const {
         fmt::format("reorder the loops first, so that {} stands directly outside {}", refuse.name(outer),
                     refuse.name(inner)));
   for (const IndexVar& root : statement.provenance.range_depends_on(inner))
-    if (schedule::is_found_from(statement.provenance, root, outer))
+    if (statement.provenance.depends(root, outer))
       return refuse.at(inner,
                        fmt::format("the range of {} changes with {}, so that the two are no rectangle",
                                    refuse.name(inner), refuse.name(root)),

@@ -6,7 +6,6 @@
 
 #include "base/text.hpp"
 #include "notation/concrete.hpp"
-#include "schedule/nest.hpp"
 #include "schedule/refuse.hpp"
 #include "schedule/zero.hpp"
 
@@ -107,7 +106,7 @@ Result<> Pos::check(const ConcreteStatement& statement) const {
   for (const Forall& around : loops_to(statement.body, i)) outside.push_back(around.var);
   outside.pop_back();
   for (size_t level = 0; level < levels->first; level++)
-    if (!schedule::determined(statement.provenance, levels->var(level), outside)) {
+    if (!statement.provenance.determined(levels->var(level), outside)) {
       std::vector<IndexVar> all(stored.begin(), stored.begin() + long(levels->last) + 1);
       return refuse.at(i,
                        fmt::format("the positions of {} in {} are counted below each {}, whose loop is not outside",

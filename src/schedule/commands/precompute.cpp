@@ -7,7 +7,6 @@
 
 #include "base/text.hpp"
 #include "notation/concrete.hpp"
-#include "schedule/nest.hpp"
 #include "schedule/refuse.hpp"
 
 namespace spdistal {
@@ -145,7 +144,7 @@ class Planner {
     for (size_t k = out.split; k < chain_.size(); k++) {
       const Forall& loop = chain_[k];
       for (const IndexVar& root : statement_.provenance.range_depends_on(loop.var))
-        if (!schedule::determined(statement_.provenance, root, outside))
+        if (!statement_.provenance.determined(root, outside))
           return refuse_.at(
               loop.var,
               fmt::format("the loop over {} walks positions below each {}, which the workspace takes apart",
@@ -195,7 +194,7 @@ class Planner {
   bool uses_var(const Expr& expr, const IndexVar& loop) const {
     std::vector<IndexVar> used = variables(expr);
     return std::any_of(used.begin(), used.end(),
-                       [&](const IndexVar& var) { return schedule::is_found_from(statement_.provenance, var, loop); });
+                       [&](const IndexVar& var) { return statement_.provenance.depends(var, loop); });
   }
   bool in_lhs(const IndexVar& var) const { return uses_var(Expr(assign_->lhs), var); }
   static Expr consumer_without_workspace(const Expr& expr, const TensorVar& workspace) {

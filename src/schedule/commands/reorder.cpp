@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "schedule/communication.hpp"
-#include "schedule/nest.hpp"
 #include "schedule/refuse.hpp"
 
 namespace spdistal {
@@ -98,7 +97,7 @@ Result<> Reorder::check(const ConcreteStatement& statement) const {
   std::vector<Forall> above;
   for (const Forall& loop : after) {
     for (const IndexVar& root : statement.provenance.range_depends_on(loop.var))
-      if (!schedule::determined(statement.provenance, root, outside))
+      if (!statement.provenance.determined(root, outside))
         return refuse.at(loop.var,
                          fmt::format("the loop over {} walks positions below each {} and cannot stand outside its loop",
                                      refuse.name(loop.var), refuse.name(root)),

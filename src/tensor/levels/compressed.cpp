@@ -13,11 +13,28 @@ std::optional<std::string> verify(const LevelRun& run) {
   return lists::verify_order({run.levels.first(1), run.parents});
 }
 
+struct FunctionNames {
+  static constexpr std::string_view init_universe = "Compressed.init_universe_partition";
+  static constexpr std::string_view universe_entry = "Compressed.universe_partition_entry";
+  static constexpr std::string_view finalize_universe = "Compressed.finalize_universe_partition";
+  static constexpr std::string_view init_non_zero = "Compressed.init_non_zero_partition";
+  static constexpr std::string_view non_zero_entry = "Compressed.non_zero_partition_entry";
+  static constexpr std::string_view finalize_non_zero = "Compressed.finalize_non_zero_partition";
+  static constexpr std::string_view from_parent = "Compressed.partition_from_parent";
+  static constexpr std::string_view from_child = "Compressed.partition_from_child";
+};
+
 }  // namespace
 
 template <>
 const LevelFunctions& level_functions<levels::Compressed>() {
-  static constexpr LevelFunctions table{pack, lists::children, lists::coordinate, lists::locate, lists::expand, verify};
+  static constexpr LevelFunctions table{pack,
+                                        lists::children,
+                                        lists::coordinate,
+                                        lists::locate,
+                                        lists::expand,
+                                        verify,
+                                        lists::Partitions<FunctionNames>::table};
   return table;
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "plan/partition.hpp"
 #include "spdistal/format.hpp"
 #include "tensor/buffer.hpp"
 #include "tensor/storage.hpp"
@@ -71,6 +72,8 @@ struct LevelFunctions {
   void (*expand)(const LevelArrays& level, int64_t parents, Array<int64_t>& coordinate, Array<int64_t>& parent);
   /// What is wrong with the level, if anything: its arrays, and the order of the run that it begins.
   std::optional<std::string> (*verify)(const LevelRun& run);
+  /// How a partition of the level follows from coordinates, positions, its parent or its child.
+  plan::PartitionFunctions partition;
 };
 
 /// Each level's file defines this for its level struct.

@@ -26,4 +26,47 @@ std::optional<std::string> verify_coordinates(const LevelArrays& level);
 /// The tuples of the run rise below each parent, none standing twice.
 std::optional<std::string> verify_order(const LevelRun& run);
 
+/// Partition functions of levels with pos and crd; `Name` holds the names that statements are marked with.
+template <class Name>
+struct Partitions {
+  static plan::Fragment init_universe(const plan::Level& l) {
+    return plan::init(l, plan::Colouring::Universe, Name::init_universe);
+  }
+  static plan::Fragment universe_entry(const plan::Level& l) {
+    return plan::entry(l, plan::Colouring::Universe, Name::universe_entry);
+  }
+  static plan::Fragment finalize(const plan::Level& l, plan::Op op, plan::Colouring colouring,
+                                 std::string_view function) {
+    return {{l.positions(), op, {}, colouring, function},
+            {l.parents(), plan::Op::Preimage, {l.positions()}, colouring, function}};
+  }
+  static plan::Fragment finalize_universe(const plan::Level& l) {
+    return finalize(l, plan::Op::ByValueRanges, plan::Colouring::Universe, Name::finalize_universe);
+  }
+  static plan::Fragment finalize_universe_set(const plan::Level& l) {
+    return finalize(l, plan::Op::ByValueSet, plan::Colouring::Universe, Name::finalize_universe);
+  }
+  static plan::Fragment init_non_zero(const plan::Level& l) {
+    return plan::init(l, plan::Colouring::NonZero, Name::init_non_zero);
+  }
+  static plan::Fragment non_zero_entry(const plan::Level& l) {
+    return plan::entry(l, plan::Colouring::NonZero, Name::non_zero_entry);
+  }
+  static plan::Fragment finalize_non_zero(const plan::Level& l) {
+    return finalize(l, plan::Op::ByBounds, plan::Colouring::NonZero, Name::finalize_non_zero);
+  }
+  // The first level hangs from one root, which every colour has.
+  static plan::Fragment from_parent(const plan::Level& l) {
+    return {{l.parents(), plan::Op::Copy, {l.above()}, {}, Name::from_parent},
+            {l.positions(), plan::Op::Image, {l.parents()}, {}, Name::from_parent}};
+  }
+  static plan::Fragment from_child(const plan::Level& l) {
+    return {{l.positions(), plan::Op::Copy, {l.asked_below()}, {}, Name::from_child},
+            {l.parents(), plan::Op::Preimage, {l.positions()}, {}, Name::from_child}};
+  }
+  static constexpr plan::PartitionFunctions table{init_universe,         universe_entry, finalize_universe,
+                                                  finalize_universe_set, init_non_zero,  non_zero_entry,
+                                                  finalize_non_zero,     from_parent,    from_child};
+};
+
 }  // namespace spdistal::lists

@@ -62,6 +62,28 @@ TEST_F(TextTest, LeavesConversionsToTheLanguageWhereItDoesTheSame) {
 )");
 }
 
+TEST_F(TextTest, TakesSeveralVectorsOfOneRowFromAPointerToIt) {
+  Var b = f.array("b", 3, ScalarType::Float64);
+  Var offset = f.constant("offset", m * 16), both = f.constant("both", m * 8), one = f.constant("one", m * 4);
+  Var x = f.variable("x", load(b, offset, 8)), y = f.variable("y", load(b, Expr(offset) + 8, 8));
+  f.store(a, Expr(both) + 8, x);
+  f.store(a, both, y);
+  f.assign(x, load(b, both, 8) + load(b, Expr(both) + 16, 8));
+  f.assign(y, load(b, one, 8));
+  EXPECT_EQ(body(f), R"(  const double* b_row = b + m * 16;
+  const int64_t both = m * 8;
+  double* a_row = a + both;
+  const double* b_row2 = b + both;
+  const int64_t one = m * 4;
+  doublex8 x = *(const doublex8*)b_row;
+  doublex8 y = *(const doublex8*)&b_row[8];
+  *(doublex8*)&a_row[8] = x;
+  *(doublex8*)a_row = y;
+  x = *(const doublex8*)b_row2 + *(const doublex8*)&b_row2[16];
+  y = *(const doublex8*)&b[one];
+)");
+}
+
 TEST_F(TextTest, WritesUpdatesLoopsAndBranchesLikeAPerson) {
   Var sum = f.variable("sum", zero(Float64));
   Var k = f.variable("k", int32(0));

@@ -118,14 +118,13 @@ TEST(Formats, CarryADistributionThatFitsTheirStorage) {
   EXPECT_EQ(refusal([&] {
               Format({Dense}, Distribution({x, y}, m, {x}));
             }),
-            "error: the distribution names 2 dimensions, the format stores 1\n  T(x,y) -> M(x)\n  ^^^^^^^^^^^^^^\n"
+            "error: the distribution names 2 dimensions, the format stores 1\n  T(x,y) -> M(x)\n   ^^^^^\n"
             "hint: write one name for each dimension of the tensor");
-  EXPECT_EQ(
-      refusal([&] {
-        Format(CSR, Distribution({x, y}, m, {~y}));
-      }),
-      "error: ~y: the stored coordinates of y are counted below those of x\n  T(x,y) -> M(~y)\n  ^^^^^^^^^^^^^^^\n"
-      "hint: fuse(x,y,f) and ~f split them evenly");
+  EXPECT_EQ(refusal([&] {
+              Format(CSR, Distribution({x, y}, m, {~y}));
+            }),
+            "error: ~y: the stored coordinates of y are counted below those of x\n  T(x,y) -> M(~y)\n              ^^\n"
+            "hint: fuse(x,y,f) and ~f split them evenly");
   EXPECT_NO_THROW(Format(CSC, Distribution({x, y}, fuse({x, y}, f), m, {~f})));
 }
 

@@ -1,0 +1,45 @@
+// Runs a statement over the colours of a machine: walks its plan and calls the runtime. What is known of the data once
+// its patterns stand (partitions, exchanges, kernels) is made at the first run and kept.
+//
+// A run: bring what the colours of this rank need, launch the leaf for each, take the results home. With steps, the
+// first two are done for each step in turn.
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "driver/report.hpp"
+#include "driver/session.hpp"
+#include "lower/distribute.hpp"
+#include "notation/concrete.hpp"
+#include "tensor/home.hpp"
+
+namespace spdistal {
+
+/// Where the operands live. A tensor that is read and written stands here with what it held before.
+using Homes = std::map<notation::TensorVar, const Home*>;
+
+class Execution {
+ public:
+  /// Sizes are known. `shares` are those of the result's home.
+  Execution(Session& session, const notation::ConcreteStatement& statement, Shares shares);
+  ~Execution();
+
+  /// Collective. Prepares all for operands as they are; nothing happens where they have the patterns of the last time.
+  void bind(const Homes& operands);
+  /// Collective. Computes the result into its home: `result` is what it held before, if it held anything.
+  void compute(const Homes& operands, std::optional<Home>& result);
+
+  const plan::Plan& plan() const;
+  /// The text of the kernel.
+  std::string kernel() const;
+  /// Collective. Of the last run.
+  Report report() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace spdistal

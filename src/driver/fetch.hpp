@@ -1,0 +1,66 @@
+// Brings to the colours of this rank the pieces that they need of one access: planned once for a pattern, run whenever
+// the values have changed. A piece that is a home piece of this rank already stays where it is; of others only what is
+// needed travels, and what it is stored as is made once.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/select.hpp"
+#include "runtime/region/exchange.hpp"
+#include "tensor/home.hpp"
+
+namespace spdistal {
+
+/// A tensor whose levels all are dense, over a range of each dimension.
+PatternHandle dense_pattern(const Format& format, const std::vector<int64_t>& dims, const std::vector<Range>& ranges,
+                            ScalarType type);
+
+/// { x : x_d in sets[d] }, in the order of the levels.
+runtime::Space product_of(const Format& format, const std::vector<runtime::Space>& sets);
+/// What a home piece of a dense tensor holds, in the order of the levels, and its memory.
+runtime::Partition held_by(const Home& home, const runtime::Space& universe);
+runtime::Instances home_instances(const Home& home);
+runtime::Space universe_of(const Format& format, const std::vector<int64_t>& dims);
+/// The memory of a storage as the instance of a rectangle or of consecutive numbers.
+runtime::Instance instance_of(const Storage& storage, runtime::Layout layout);
+
+/// The ranges that the dense levels of a piece cover, by dimension; none: just what comes.
+using Ranges = std::vector<std::optional<Range>>;
+
+struct FetchRequest {
+  const plan::Access& access;
+  runtime::ColourGrid colours;
+  std::vector<Need> needs;     // of all colours; coordinates that are gathered only of those of this rank
+  std::vector<Ranges> ranges;  // of the colours of this rank
+  bool copy = false;           // even of home pieces: they will change while the pieces are read
+  runtime::Traffic* traffic = nullptr;
+};
+
+class Fetch {
+ public:
+  /// Collective; plans.
+  Fetch(runtime::Transport& transport, const Home& home, FetchRequest request);
+  ~Fetch();
+  Fetch(Fetch&&) noexcept;
+
+  /// Collective. The home has the pattern that it had when this was planned; nothing happens where its version was
+  /// brought already. In two halves: other work may be done in between.
+  void start(const Home& home);
+  bool poll();
+  void finish();
+
+  /// Of a colour of this rank; its values are there after `finish`.
+  const Storage& operator[](int64_t colour) const;
+  bool is_home(int64_t colour) const;
+  /// The first global position that a piece stores at the level of the split.
+  int64_t base(int64_t colour) const;
+  int64_t bytes_received() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace spdistal

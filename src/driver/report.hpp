@@ -1,0 +1,37 @@
+// What a run did, piece by piece: for people.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace spdistal {
+
+struct PieceReport {
+  int64_t non_zeros = 0;  // of its sparse operands
+  double seconds = 0;     // in the leaf
+  /// By access, in bytes. Pieces of different colours may be on one rank: then nothing crosses between ranks.
+  struct Moved {
+    int64_t received = 0;       // from pieces of other colours
+    int64_t sent = 0;           // to pieces of other colours
+    int64_t between_ranks = 0;  // of what was received
+    int64_t copied = 0;         // from the piece of the same colour
+    int64_t reduced = 0;        // of what was received or copied: added to what was there
+  };
+  std::map<std::string, Moved> moved = {};
+};
+
+struct Report {
+  std::vector<PieceReport> pieces;
+  int64_t messages = 0;
+  std::vector<std::string> accesses;  // the result first
+  double exchange_seconds = 0;        // of the slowest rank
+
+  /// Of an access, over all pieces.
+  PieceReport::Moved total(const std::string& access) const;
+  /// The most non-zeros of a piece over their mean.
+  double imbalance() const;
+  std::string str() const;
+};
+
+}  // namespace spdistal

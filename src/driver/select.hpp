@@ -1,0 +1,27 @@
+// Which stored elements of a home piece each colour needs: the partition statements of a plan, run on the arrays of one
+// piece (paper, section III.B). No rank looks at more than its own pieces.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "plan/plan.hpp"
+#include "runtime/partition/partition.hpp"
+#include "tensor/storage.hpp"
+
+namespace spdistal {
+
+/// What a colour needs of an access: coordinates along each dimension, and positions where the access is split.
+struct Need {
+  std::vector<runtime::Space> coordinates;
+  std::optional<Range> positions = {};  // global, of the level of the split
+};
+
+/// For every colour the positions of the last level that it needs, local to the piece. `base` is the global position of
+/// the piece's first position of the split level.
+runtime::Partition select(const plan::Access& access, const Storage& piece, int64_t base,
+                          const runtime::ColourGrid& colours, const std::vector<Need>& needs);
+
+/// The coordinates of a dimension that occur in a piece: those with a stored element below.
+runtime::Space occurring(const Storage& piece, size_t level);
+
+}  // namespace spdistal

@@ -1,0 +1,374 @@
+#include "lower/distribute.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/require.hpp"
+#include "lower/lower.hpp"
+#include "notation/bounds.hpp"
+#include "tensor/levels/level.hpp"
+
+namespace spdistal::lower {
+
+using namespace notation;
+
+namespace {
+
+// Set by `bound`: the loops that the piece of an access depends on.
+using LoopSet = std::set<IndexVar>;
+
+class Distributor {
+ public:
+  Distributor(const ConcreteStatement& statement, Printer& print)
+      : statement_(statement), provenance_(statement.provenance), print_(print) {}
+
+  Distributed run() {
+    find_loops();
+    Distributed out{{}, loops_, statement_, {}};
+    out.leaf.body = leaf_;
+    find_accesses();
+    find_splits();
+    for (size_t k = 0; k < accesses_.size(); k++) project_by_loops(k);
+    for (size_t k : fetch_order()) {
+      gather(k);
+      plan_.fetch_order.push_back(k);
+    }
+    gather(0);
+    choose_privilege();
+    for (size_t k = 0; k < accesses_.size(); k++) partition(k);
+    std::vector<IndexVar> around;
+    for (const Forall& loop : loops_) {
+      around.push_back(loop.var);
+      plan_.loops.push_back(
+          {loop.tags.place == Place::Distributed ? plan::Loop::Kind::Distributed : plan::Loop::Kind::Step,
+           print_.name(loop.var), print_.size(statement_, loop.var)});
+    }
+    plan_.leaf = print_.inside(out.leaf, around);
+    plan::verify(plan_).value();
+    out.plan = std::move(plan_);
+    out.accesses = std::move(accesses_);
+    return out;
+  }
+
+ private:
+  // ---- loops ----
+
+  void find_loops() {
+    std::vector<Forall> outer = outer_loops(statement_.body);
+    size_t count = 0;
+    for (size_t k = 0; k < outer.size(); k++)
+      if (outer[k].tags.place == Place::Distributed || !outer[k].tags.communicate.empty()) count = k + 1;
+    loops_.assign(outer.begin(), outer.begin() + long(count));
+    leaf_ = count == 0 ? statement_.body : loops_.back().body;
+  }
+
+  // The loops that are known when a tensor is fetched: down to the one it is communicated at, by default all that are
+  // distributed.
+  std::vector<IndexVar> loops_of(const TensorVar& tensor) const {
+    size_t depth = 0;
+    for (size_t k = 0; k < loops_.size(); k++) {
+      const std::vector<TensorVar>& here = loops_[k].tags.communicate;
+      if (loops_[k].tags.place == Place::Distributed || std::find(here.begin(), here.end(), tensor) != here.end())
+        depth = k + 1;
+    }
+    std::vector<IndexVar> out;
+    for (size_t k = 0; k < depth; k++) out.push_back(loops_[k].var);
+    return out;
+  }
+
+  // ---- accesses ----
+
+  void find_accesses() {
+    std::optional<Access> result;
+    each<Assign>(statement_.body, [&](const Assign& assign) {
+      if (assign.lhs.tensor == statement_.result) result = assign.lhs;
+      else if (assign.lhs.tensor.origin() == Origin::Temporary) made_by_[assign.lhs.tensor].push_back(assign.rhs);
+      rhs_.push_back(assign.rhs);
+      if (assign.lhs.tensor == statement_.result) result_rhs_.push_back(assign.rhs);
+    });
+    add(*result);
+    for (const Access& a : operands_of(statement_)) add(a);
+  }
+
+  static bool same(const Access& a, const Access& b) { return a.tensor == b.tensor && a.indices == b.indices; }
+
+  void add(const Access& access) {
+    const Format& format = access.tensor.format();
+    plan::Access out{
+        .text = print_(access), .tensor = print_.name(access.tensor), .dims = {}, .lists = {}, .variables = {}};
+    if (access.tensor.order() == 0) out.text = out.tensor;
+    for (size_t k = 0; k < format.order(); k++) {
+      out.dims.push_back(size_t(format.mode_order()[k]));
+      out.lists.push_back(!format.levels()[k].properties().full);
+    }
+    for (const IndexVar& var : access.indices) out.variables.push_back(print_.name(var));
+    std::vector<IndexVar> loops = loops_of(access.tensor);
+    out.depth = loops.size();
+    plan_.accesses.push_back(std::move(out));
+    accesses_.push_back(
+        {access, std::move(loops), {}, std::vector<std::optional<plan::Occurring>>(access.indices.size())});
+    depends_.emplace_back();
+  }
+
+  std::optional<size_t> find(const Access& access) const {
+    for (size_t k = 1; k < accesses_.size(); k++)
+      if (same(accesses_[k].access, access)) return k;
+    return {};
+  }
+
+  // ---- splits: positions of an access that loops deal out ----
+
+  void find_splits() {
+    for (const Relation& relation : provenance_.relations)
+      for (const Replaced& r : relation.replaced)
+        if (auto* at = r.value.as<StoredCoordinate>()) {
+          const ValueOf* position = at->position.as<ValueOf>();
+          std::optional<size_t> k = find(at->levels.access);
+          if (k) walked_.emplace(*k, at->levels.first);
+          if (!position || !k || at->levels.first > 0) continue;
+          // Positions of a dense level may have nothing stored below them: a piece would not have them.
+          if (at->levels.access.tensor.format().levels()[at->levels.last].properties().full) continue;
+          LoopSet dealt;
+          for (const IndexVar& loop : accesses_[*k].loops)
+            if (depends_on(provenance_, position->var, loop)) dealt.insert(loop);
+          if (dealt.empty()) continue;
+          accesses_[*k].split = PositionSplit{position->var, at->levels};
+          plan_.accesses[*k].split = plan::Split{at->levels.last, print_.found(statement_, position->var)};
+          depends_[*k].insert(dealt.begin(), dealt.end());
+          for (size_t level = 0; level <= at->levels.last; level++)
+            split_by_.insert({at->levels.var(level), plan::Occurring{*k, level}});
+        }
+    for (PlannedAccess& a : accesses_)
+      for (size_t d = 0; d < a.access.indices.size(); d++)
+        if (auto by = split_by_.find(a.access.indices[d]);
+            by != split_by_.end() && accesses_[by->second.access].loops.size() <= a.loops.size())
+          a.by_position[d] = by->second;
+  }
+
+  // ---- projections ----
+
+  void project_by_loops(size_t k) {
+    const PlannedAccess& a = accesses_[k];
+    for (size_t d = 0; d < a.access.indices.size(); d++) {
+      const IndexVar& var = a.access.indices[d];
+      plan::Projection projection = plan::Replicate{};
+      LoopSet by;
+      for (const IndexVar& loop : a.loops)
+        if (depends_on(provenance_, var, loop)) by.insert(loop);
+      size_t level = a.access.tensor.format().level_of(d);
+      if (a.split && a.split->levels.last >= level) projection = plan::Positions{};
+      else if (!by.empty() && !keeps_whole(k, level)) {
+        projection = plan::Affine{print_.found(statement_, var)};
+        depends_[k].insert(by.begin(), by.end());
+      }
+      plan_.accesses[k].projections.push_back(projection);
+    }
+  }
+
+  // Positions that a loop counts must all be there: levels that it walks, and those below them, are not cut otherwise.
+  bool keeps_whole(size_t k, size_t level) const {
+    auto walked = walked_.find(k);
+    return walked != walked_.end() && level >= walked->second;
+  }
+
+  // Those that loops cut come first, then sparse ones, so that they can be gathered by.
+  std::vector<size_t> fetch_order() const {
+    std::vector<size_t> order;
+    for (size_t k = 1; k < accesses_.size(); k++) order.push_back(k);
+    auto rank = [&](size_t k) {
+      return std::tuple{!accesses_[k].split, depends_[k].empty(), accesses_[k].access.tensor.format().is_dense()};
+    };
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
+    return order;
+  }
+
+  // Where an expression can be other than zero, along one variable.
+  plan::Set support(const Expr& expr, const IndexVar& var) {
+    auto everything = [] { return plan::Set(plan::Everything{}); };
+    return match(
+        expr,
+        [&](const Access& n) -> plan::Set {
+          if (n.tensor.origin() == Origin::Temporary) {
+            // Inside of a loop over the variable, what makes a temporary is zero where its own factors are.
+            if (std::find(n.indices.begin(), n.indices.end(), var) != n.indices.end()) return everything();
+            std::optional<plan::Set> out;
+            for (const Expr& made : made_by_[n.tensor]) {
+              plan::Set one = support(made, var);
+              out = out ? plan::either(*out, one) : one;
+            }
+            return out.value_or(everything());
+          }
+          std::optional<size_t> k = find(n);
+          auto use = std::find(n.indices.begin(), n.indices.end(), var);
+          if (!k || use == n.indices.end() || !fetched_.contains(*k)) return everything();
+          // A dense tensor has all coordinates of its range.
+          if (n.tensor.format().is_dense() && !accesses_[*k].split) return everything();
+          size_t level = n.tensor.format().level_of(size_t(use - n.indices.begin()));
+          return plan::Occurring{*k, level};
+        },
+        [&](const Literal&) { return everything(); }, [&](const Neg& n) { return support(n.a, var); },
+        [&](const Binary& n) -> plan::Set {
+          if (n.op == BinaryOp::Mul) return plan::both(support(n.a, var), support(n.b, var));
+          if (n.op == BinaryOp::Div) return support(n.a, var);
+          return plan::either(support(n.a, var), support(n.b, var));
+        },
+        [&](const Call& n) -> plan::Set {
+          bool keeps_zero = n.args.size() == 1 && (n.function == Function::Sqrt || n.function == Function::Abs);
+          return keeps_zero ? support(n.args[0], var) : everything();
+        },
+        [&](const Sum& n) -> plan::Set { return n.var == var ? everything() : support(n.body, var); });
+  }
+
+  // What the factors around an access leave of a variable, over all its uses.
+  plan::Set context(const Access& access, const IndexVar& var) {
+    std::optional<plan::Set> all;
+    for (const Expr& rhs : rhs_) uses_of(rhs, access, var, plan::Everything{}, all);
+    return all.value_or(plan::Set(plan::Everything{}));
+  }
+  void uses_of(const Expr& expr, const Access& access, const IndexVar& var, const plan::Set& around,
+               std::optional<plan::Set>& all) {
+    if (auto* a = expr.as<Access>()) {
+      if (same(*a, access)) all = all ? plan::either(*all, around) : around;
+      return;
+    }
+    if (auto* n = expr.as<Binary>(); n && n->op == BinaryOp::Mul) {
+      uses_of(n->a, access, var, plan::both(around, support(n->b, var)), all);
+      uses_of(n->b, access, var, plan::both(around, support(n->a, var)), all);
+      return;
+    }
+    if (auto* n = expr.as<Binary>(); n && n->op == BinaryOp::Div) {
+      // x / y is computed where x is.
+      uses_of(n->a, access, var, around, all);
+      uses_of(n->b, access, var, plan::both(around, support(n->a, var)), all);
+      return;
+    }
+    children(expr, [&](const auto& child) {
+      if constexpr (std::same_as<std::remove_cvref_t<decltype(child)>, Expr>) uses_of(child, access, var, around, all);
+    });
+  }
+
+  void gather(size_t k) {
+    const PlannedAccess& a = accesses_[k];
+    LoopSet more;
+    for (size_t d = 0; d < a.access.indices.size(); d++) {
+      plan::Projection& projection = plan_.accesses[k].projections[d];
+      if (!std::holds_alternative<plan::Replicate>(projection)) continue;
+      if (keeps_whole(k, a.access.tensor.format().level_of(d))) continue;
+      const IndexVar& var = a.access.indices[d];
+      plan::Set set = plan::Everything{};
+      if (k > 0) set = context(a.access, var);
+      else {
+        std::optional<plan::Set> all;
+        for (const Expr& rhs : result_rhs_) {
+          plan::Set one = support(rhs, var);
+          all = all ? plan::either(*all, one) : one;
+        }
+        if (all) set = *all;
+      }
+      // Only where it is cut by loops that do not cut this one anyhow: pieces that match stay as they are.
+      LoopSet by;
+      bool later = false;  // fetched inside of more loops
+      for (size_t source : plan::sources(set)) {
+        by.insert(depends_[source].begin(), depends_[source].end());
+        later |= accesses_[source].loops.size() > a.loops.size();
+      }
+      bool cuts = std::any_of(by.begin(), by.end(), [&](const IndexVar& loop) { return !depends_[k].contains(loop); });
+      if (set.is<plan::Everything>() || !cuts || later) continue;
+      projection = plan::Gather{set};
+      more.insert(by.begin(), by.end());
+    }
+    depends_[k].insert(more.begin(), more.end());
+    fetched_.insert(k);
+  }
+
+  // Colours share no element where every distributed loop cuts the result.
+  void choose_privilege() {
+    plan::Access& result = plan_.accesses[0];
+    result.privilege = plan::Privilege::Write;
+    for (const Forall& loop : loops_) {
+      if (loop.tags.place != Place::Distributed) continue;
+      const std::vector<IndexVar>& vars = accesses_[0].access.indices;
+      bool cut = std::any_of(vars.begin(), vars.end(),
+                             [&](const IndexVar& var) { return depends_on(provenance_, var, loop.var); });
+      if (!cut) result.privilege = plan::Privilege::Reduce;
+    }
+  }
+
+  // ---- partition statements ----
+
+  void partition(size_t k) {
+    const Format& format = accesses_[k].access.tensor.format();
+    plan::Access& out = plan_.accesses[k];
+    if (format.order() == 0) return;
+    struct Initial {
+      size_t level;
+      plan::Colouring colouring;
+      bool set;
+    };
+    std::vector<Initial> initial;
+    if (out.split) initial.push_back({out.split->level, plan::Colouring::NonZero, false});
+    for (size_t level = 0; level < format.order(); level++) {
+      const plan::Projection& projection = out.projections[out.dims[level]];
+      if (std::holds_alternative<plan::Affine>(projection))
+        initial.push_back({level, plan::Colouring::Universe, false});
+      if (std::holds_alternative<plan::Gather>(projection)) initial.push_back({level, plan::Colouring::Universe, true});
+    }
+    if (initial.empty()) return;
+    auto functions = [&](size_t level) -> const plan::PartitionFunctions& {
+      return functions_of(format.levels()[level]).partition;
+    };
+    auto append = [&](const plan::Fragment& fragment) {
+      out.partitions.insert(out.partitions.end(), fragment.begin(), fragment.end());
+    };
+    size_t last = format.order() - 1;
+    bool one = initial.size() == 1;
+    std::vector<plan::Name> ends;
+    for (const Initial& start : initial) {
+      int along = one ? plan::Name::whole : int(out.dims[start.level]);
+      plan::Level level{start.level, along};
+      const plan::PartitionFunctions& f = functions(start.level);
+      bool universe = start.colouring == plan::Colouring::Universe;
+      append(universe ? f.init_universe(level) : f.init_non_zero(level));
+      append(universe ? f.universe_entry(level) : f.non_zero_entry(level));
+      append(!universe   ? f.finalize_non_zero(level)
+             : start.set ? f.finalize_universe_set(level)
+                         : f.finalize_universe(level));
+      if (one)
+        for (size_t up = start.level; up-- > 0;) append(functions(up).from_child({up, along}));
+      for (size_t down = start.level + 1; down <= last; down++) append(functions(down).from_parent({down, along}));
+      ends.push_back({last, plan::Part::Positions, along});
+    }
+    if (one) return;
+    // Several variables meet at the values; the levels above follow from what is left there.
+    append({{{last, plan::Part::Positions, plan::Name::whole}, plan::Op::Intersect, ends, {}, {}}});
+    plan::Fragment up = functions(last).from_child({last, plan::Name::whole});
+    up.erase(up.begin());  // the positions of the last level are there already
+    append(up);
+    for (size_t level = last; level-- > 0;) append(functions(level).from_child({level, plan::Name::whole}));
+  }
+
+  const ConcreteStatement& statement_;
+  const Provenance& provenance_;
+  Printer& print_;
+  std::vector<Forall> loops_;
+  Stmt leaf_ = Sequence{};
+  plan::Plan plan_;
+  std::vector<PlannedAccess> accesses_;
+  std::vector<LoopSet> depends_;  // of each access: the loops that cut its piece
+  std::set<size_t> fetched_;
+  std::map<size_t, size_t> walked_;               // accesses whose positions loops count, from this level on
+  std::map<IndexVar, plan::Occurring> split_by_;  // variables whose coordinates come from the positions of an access
+  std::map<TensorVar, std::vector<Expr>> made_by_;
+  std::vector<Expr> rhs_, result_rhs_;
+};
+
+}  // namespace
+
+Distributed distribute(const ConcreteStatement& statement, Printer& names) {
+  return Distributor(statement, names).run();
+}
+
+}  // namespace spdistal::lower

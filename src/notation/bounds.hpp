@@ -1,0 +1,53 @@
+// What is left of each index variable inside loops whose values are known: the other loops range freely, and the
+// relations of the schedule give an interval for every variable they replaced.
+//
+//   divide(i, io, ii, 4), |i| = 10, io = 3     ->  i in [9, 10)
+//
+// Always holds: an interval contains every value that an iteration can have; it is exact for divisions, splits,
+// rotations by known amounts and anything made of them.
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/blocks.hpp"
+#include "notation/provenance.hpp"
+
+namespace spdistal::notation {
+
+/// The values of the loops around.
+using LoopValues = std::map<IndexVar, int64_t>;
+
+/// Fused variables of which a range is left: the row-major number of their values, the first the most significant.
+struct FusedInterval {
+  std::vector<IndexVar> vars;
+  Range range;
+};
+
+class Bounds {
+ public:
+  /// How many positions the last of the levels of a whole tensor stores.
+  using Counts = std::function<int64_t(const Levels&)>;
+
+  /// Sizes must be known by now.
+  explicit Bounds(const Provenance& provenance, Counts counts = {});
+
+  int64_t size(const IndexVar& var) const;
+  /// Empty where no iteration is left.
+  Range of(const IndexVar& var, const LoopValues& values) const;
+  /// Universe fusions of roots of which only a part is left, where that is less than the product of the roots' intervals.
+  std::vector<FusedInterval> fused(const LoopValues& values) const;
+
+ private:
+  int64_t number(const IndexExpr& expr) const;
+  Range interval(const IndexExpr& expr, const LoopValues& values) const;
+
+  const Provenance& provenance_;
+  Counts counts_;
+};
+
+/// Do the values of a variable depend on those of a loop? Not where it only ranges over positions that the loop divides.
+bool depends_on(const Provenance& provenance, const IndexVar& var, const IndexVar& loop);
+
+}  // namespace spdistal::notation

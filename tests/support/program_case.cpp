@@ -1,0 +1,161 @@
+#include "support/program_case.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/text.hpp"
+#include "driver/state.hpp"
+#include "io/files.hpp"
+#include "notation/parse.hpp"
+#include "reference/arithmetic.hpp"
+#include "schedule/parse.hpp"
+#include "schedule/print.hpp"
+#include "support/elements.hpp"
+#include "support/random_tensor.hpp"
+
+namespace spdistal::test {
+
+using namespace notation;
+
+namespace {
+
+// A word as a shell takes it.
+std::string quoted(const std::string& word) {
+  bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$`*?()[]{}<>|&;~#!=") == word.npos;
+  return plain ? word : "'" + word + "'";
+}
+
+Assignment parsed(const ProgramCase& program, Scope& scope) {
+  scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>&) {
+    const TensorCase& tensor = program.tensors.at(std::string(name.text));
+    std::vector<Extent> dims;
+    for (size_t d = 0; d < tensor.array.dims.size(); d++) {
+      Param size;
+      size = tensor.array.dims[d];
+      dims.push_back(tensor.literals[d] ? Extent(tensor.array.dims[d]) : Extent(size));
+    }
+    return TensorVar({Symbol(std::string(name.text)), tensor.array.type, dims, tensor.format});
+  };
+  Assignment out = parse_assignment(program.statement, scope);
+  scope.declare = nullptr;
+  return out;
+}
+
+std::string value_text(const Scalar& value) {
+  return std::visit(
+      [](auto v) {
+        if constexpr (requires { v.real(); }) return fmt::format("({}, {})", v.real(), v.imag());
+        else return fmt::format("{}", v);
+      },
+      static_cast<const ScalarVariant&>(value));
+}
+
+}  // namespace
+
+ProgramCase write_down(const Assignment& assignment, const reference::Arrays& arrays, const ConcreteStatement& loops,
+                       const std::vector<Command>& commands) {
+  Printer names;
+  ProgramCase out{names(assignment), {}, {}};
+  for (const auto& [tensor, array] : arrays) {
+    std::vector<bool> literals;
+    for (const Extent& extent : tensor.dims()) literals.push_back(!extent.param());
+    out.tensors.emplace(names.name(tensor), TensorCase{tensor.format(), array, literals});
+  }
+  // The loops first: schedules call them as they print.
+  names(loops);
+  for (const Command& command : commands) out.commands.push_back(schedule::print(command, names));
+  return out;
+}
+
+std::vector<Command> as_it_stands(const ConcreteStatement& statement) {
+  std::vector<IndexVar> loops = loop_variables(statement.body);
+  if (loops.empty()) return {};
+  return {Reorder{{loops[0]}}};
+}
+
+BuiltProgram build(const ProgramCase& program) {
+  Scope scope;
+  StatementState state = make_statement(parsed(program, scope));
+  if (!program.commands.empty()) {
+    schedule::Scheduled scheduled = schedule::apply_text(join(program.commands, "; "), {scope}, state.scheduled);
+    state.commands = std::move(scheduled.commands);
+    state.scheduled = std::move(scheduled.statement);
+  }
+  Chosen chosen = choose(state, 1);
+  BuiltProgram out{state.assignment, {}, chosen.statement, chosen.conversions};
+  for (const TensorVar& tensor : tensors(state.assignment))
+    out.arrays.emplace(tensor, program.tensors.at(tensor.symbol().name()).array);
+  return out;
+}
+
+ProgramText as_text(const ProgramCase& program, const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  Scope scope;
+  Assignment assignment = parsed(program, scope);
+  ProgramText out{.statement = program.statement, .schedule = join(program.commands, "; ")};
+
+  std::set<IndexVar> known, given;
+  std::set<TensorVar> read;
+  each<notation::Access>(assignment.rhs, [&](const notation::Access& access) {
+    read.insert(access.tensor);
+    known.insert(access.indices.begin(), access.indices.end());
+  });
+  if (assignment.op == AssignOp::Add) {
+    read.insert(assignment.lhs.tensor);
+    known.insert(assignment.lhs.indices.begin(), assignment.lhs.indices.end());
+  }
+  // Sizes are given where the kernel is to know them, and where no data has them.
+  auto give = [&](const notation::Access& access) {
+    const TensorCase& tensor = program.tensors.at(access.tensor.symbol().name());
+    for (size_t d = 0; d < access.indices.size(); d++)
+      if ((tensor.literals[d] || !known.contains(access.indices[d])) && given.insert(access.indices[d]).second)
+        out.sizes.push_back(fmt::format("{}={}", access.indices[d].name(), tensor.array.dims[d]));
+  };
+  give(assignment.lhs);
+  each<notation::Access>(assignment.rhs, give);
+  for (const auto& [name, tensor] : program.tensors) {
+    if (!tensor.format.is_dense() || tensor.format != dense_format(tensor.format.order()))
+      out.formats.push_back(fmt::format("{}:{}", name, tensor.format.str()));
+    if (tensor.array.type != ScalarType::Float64)
+      out.types.push_back(fmt::format("{}:{}", name, name_of(tensor.array.type)));
+    if (!read.contains(scope.tensors.at(name))) continue;
+    std::filesystem::path path = folder / (name + ".tns");
+    write_storage(path.string(), to_storage(tensor.array, CSF(tensor.array.dims.size())));
+    out.inputs.push_back(fmt::format("{}:{}", name, path.string()));
+  }
+  return out;
+}
+
+std::string command_line(const ProgramText& text) {
+  std::string out = "spdistal " + quoted(text.statement);
+  auto add = [&](const char* option, const std::vector<std::string>& values) {
+    for (const std::string& value : values) out += fmt::format(" {} {}", option, quoted(value));
+  };
+  add("-f", text.formats);
+  add("-t", text.types);
+  add("-n", text.sizes);
+  add("-i", text.inputs);
+  if (!text.schedule.empty()) add("-s", {text.schedule});
+  return out + " --check";
+}
+
+std::string describe(const ProgramCase& program) {
+  std::string out = program.statement + "\n";
+  for (const auto& [name, tensor] : program.tensors) {
+    std::string sizes = join(tensor.array.dims, " x ", [](int64_t n) { return std::to_string(n); });
+    std::string storage = sizes.empty() ? "" : fmt::format("{}, {}, ", tensor.format.str(), sizes);
+    out += fmt::format("  {}: {}{}", name, storage, name_of(tensor.array.type));
+    each_element(tensor.array.dims, [&](const std::vector<int64_t>& at, size_t position) {
+      if (reference::is_zero(tensor.array.values[position])) return;
+      std::string where = join(at, ",", [](int64_t c) { return std::to_string(c); });
+      out += fmt::format("; {}{} = {}", name, at.empty() ? "" : "(" + where + ")",
+                         value_text(tensor.array.values[position]));
+    });
+    out += "\n";
+  }
+  for (const std::string& command : program.commands) out += fmt::format("  {}\n", command);
+  return out;
+}
+
+}  // namespace spdistal::test

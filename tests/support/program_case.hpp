@@ -1,0 +1,53 @@
+// A program with its data as plain values: what a random program is written down as when it went wrong, so that it can
+// be made smaller part by part, printed, and run again by the command line tool.
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "driver/conversion.hpp"
+#include "notation/concrete.hpp"
+#include "reference/array.hpp"
+#include "spdistal/program.hpp"
+#include "spdistal/schedule/commands.hpp"
+
+namespace spdistal::test {
+
+struct TensorCase {
+  Format format;
+  reference::Array array;      // its type and sizes are the tensor's
+  std::vector<bool> literals;  // of the dimensions: a number in the kernel, or else a size that comes with the data
+};
+
+struct ProgramCase {
+  std::string statement;
+  std::map<std::string, TensorCase> tensors;  // all of the statement, the result with what it held before
+  std::vector<std::string> commands;          // of the schedule; without any, what runs is chosen
+};
+
+/// A case as the compiler sees it.
+struct BuiltProgram {
+  notation::Assignment assignment;
+  reference::Arrays arrays;
+  notation::ConcreteStatement statement;  // what runs: scheduled, or chosen
+  std::vector<Conversion> conversions;    // that were chosen
+};
+
+/// Writes a program down; the commands are those that were applied to its loops.
+ProgramCase write_down(const notation::Assignment& assignment, const reference::Arrays& arrays,
+                       const notation::ConcreteStatement& loops, const std::vector<Command>& commands);
+/// A command that changes nothing, so that loops run as they stand instead of as chosen; none where there are no loops.
+std::vector<Command> as_it_stands(const notation::ConcreteStatement& statement);
+
+/// Throws UserError where something is refused.
+BuiltProgram build(const ProgramCase& program);
+
+/// The case for the command line tool, its data written into `folder`.
+ProgramText as_text(const ProgramCase& program, const std::filesystem::path& folder);
+/// "spdistal 'a(i) = b(i)' -f a:d -i b:folder/b.tns --check"
+std::string command_line(const ProgramText& text);
+/// The statement, the tensors with all their elements, the schedule.
+std::string describe(const ProgramCase& program);
+
+}  // namespace spdistal::test

@@ -1,0 +1,331 @@
+#include "support/shrink.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "base/text.hpp"
+#include "notation/parse.hpp"
+#include "notation/print.hpp"
+#include "reference/arithmetic.hpp"
+#include "support/elements.hpp"
+
+namespace spdistal::test {
+
+using namespace notation;
+
+namespace {
+
+using Candidates = std::vector<ProgramCase>;
+
+// The statement as a tree; formats and sizes play no part.
+Assignment tree_of(const ProgramCase& program) {
+  Scope scope;
+  scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
+    const TensorCase& tensor = program.tensors.at(std::string(name.text));
+    return TensorVar({Symbol(std::string(name.text)), tensor.array.type, std::vector<Extent>(indices.size(), Extent(1)),
+                      dense_format(indices.size())});
+  };
+  return parse_assignment(program.statement, scope);
+}
+
+std::vector<notation::Access> accesses_of(const Assignment& assignment) {
+  std::vector<notation::Access> out{assignment.lhs};
+  each<notation::Access>(assignment.rhs, [&](const notation::Access& access) { out.push_back(access); });
+  return out;
+}
+
+// The program with another statement, without the tensors that it no longer names.
+ProgramCase with_statement(const ProgramCase& program, const Assignment& assignment) {
+  ProgramCase out = program;
+  out.statement = print(assignment);
+  std::set<std::string> used;
+  for (const TensorVar& tensor : tensors(assignment)) used.insert(tensor.symbol().name());
+  std::erase_if(out.tensors, [&](const auto& tensor) { return !used.contains(tensor.first); });
+  return out;
+}
+
+// The part of an array that a smaller one has; `kept` are its dimensions that remain, the others stand at 0.
+reference::Array part(const reference::Array& array, const std::vector<size_t>& kept,
+                      const std::vector<int64_t>& dims) {
+  reference::Array out(array.type, dims);
+  each_element(dims, [&](const std::vector<int64_t>& at, size_t position) {
+    std::vector<int64_t> from(array.dims.size(), 0);
+    for (size_t d = 0; d < kept.size(); d++) from[kept[d]] = at[d];
+    out.values[position] = array.at(from);
+  });
+  return out;
+}
+
+// ---- the ways to make a program smaller, each with its candidates, the boldest first ---------------------------------
+
+Candidates fewer_commands(const ProgramCase& program) {
+  Candidates out;
+  size_t count = program.commands.size();
+  // Later ones build on earlier ones: the last go first.
+  for (size_t length = count; length > 0; length = length == 1 ? 0 : (length + 1) / 2)
+    for (size_t end = count; end >= length; end--) {
+      out.push_back(program);
+      auto first = out.back().commands.begin() + long(end - length);
+      out.back().commands.erase(first, first + long(length));
+    }
+  return out;
+}
+
+// Every expression with one node replaced by one of its children.
+std::vector<Expr> smaller(const Expr& expr) {
+  std::vector<Expr> parts, out;
+  children(expr, [&](const Expr& child) { parts.push_back(child); });
+  out = parts;
+  for (size_t k = 0; k < parts.size(); k++)
+    for (const Expr& by : smaller(parts[k])) {
+      size_t at = 0;
+      out.push_back(map_children(expr, [&](const Expr& child) { return at++ == k ? by : child; }));
+    }
+  return out;
+}
+
+Candidates fewer_operands(const ProgramCase& program) {
+  Candidates out;
+  Assignment assignment = tree_of(program);
+  for (const Expr& rhs : smaller(assignment.rhs))
+    out.push_back(with_statement(program, {assignment.lhs, assignment.op, rhs}));
+  if (assignment.op == AssignOp::Add)
+    out.push_back(with_statement(program, {assignment.lhs, AssignOp::Set, assignment.rhs}));
+  return out;
+}
+
+Format without_levels(const Format& format, const std::vector<size_t>& kept) {
+  std::vector<LevelFormat> levels;
+  std::vector<int> order;
+  for (size_t k = 0; k < format.order(); k++) {
+    auto at = std::find(kept.begin(), kept.end(), size_t(format.mode_order()[k]));
+    if (at == kept.end()) continue;
+    levels.push_back(format.levels()[k]);
+    order.push_back(int(at - kept.begin()));
+  }
+  return Format(levels, order);
+}
+
+// Without a variable, and the dimensions that it indexes.
+Candidates fewer_dimensions(const ProgramCase& program) {
+  Candidates out;
+  Assignment assignment = tree_of(program);
+  for (const IndexVar& var : variables(assignment)) try {
+      std::map<TensorVar, std::pair<TensorVar, std::vector<size_t>>> changed;  // with the dimensions that remain
+      bool alike = true;
+      for (const notation::Access& access : accesses_of(assignment)) {
+        std::vector<size_t> kept;
+        for (size_t d = 0; d < access.indices.size(); d++)
+          if (access.indices[d] != var) kept.push_back(d);
+        TensorVar tensor({access.tensor.symbol(), access.tensor.type(), std::vector<Extent>(kept.size(), Extent(1)),
+                          dense_format(kept.size())});
+        alike &= changed.try_emplace(access.tensor, tensor, kept).first->second.second == kept;
+      }
+      if (!alike) continue;
+      auto shorter = [&](const notation::Access& access) {
+        notation::Access to{changed.at(access.tensor).first, {}};
+        for (size_t d : changed.at(access.tensor).second) to.indices.push_back(access.indices[d]);
+        return to;
+      };
+      Expr rhs = rewrite(assignment.rhs, [&](const notation::Access& access) -> Expr { return shorter(access); });
+      rhs = rewrite(rhs, [&](const Sum& sum) -> Expr { return sum.var == var ? sum.body : Expr(sum); });
+      ProgramCase smaller = with_statement(program, {shorter(assignment.lhs), assignment.op, rhs});
+      for (const auto& [tensor, to] : changed) {
+        const std::vector<size_t>& kept = to.second;
+        TensorCase& data = smaller.tensors.at(tensor.symbol().name());
+        std::vector<int64_t> dims;
+        std::vector<bool> literals;
+        for (size_t d : kept) dims.push_back(data.array.dims[d]), literals.push_back(data.literals[d]);
+        if (data.array.values.empty()) data.array = reference::Array(data.array.type, dims);
+        else data.array = part(data.array, kept, dims);
+        data.format = without_levels(data.format, kept);
+        data.literals = literals;
+      }
+      out.push_back(smaller);
+    } catch (const UserError&) {}  // no format is left: another variable
+  return out;
+}
+
+// The variables that have the size of this one because they index the same dimension of a tensor.
+std::set<IndexVar> of_one_size(const Assignment& assignment, const IndexVar& var) {
+  std::set<IndexVar> out{var};
+  for (size_t before = 0; before != out.size();) {
+    before = out.size();
+    std::set<std::pair<TensorVar, size_t>> dims;
+    for (const notation::Access& access : accesses_of(assignment))
+      for (size_t d = 0; d < access.indices.size(); d++)
+        if (out.contains(access.indices[d])) dims.emplace(access.tensor, d);
+    for (const notation::Access& access : accesses_of(assignment))
+      for (size_t d = 0; d < access.indices.size(); d++)
+        if (dims.contains({access.tensor, d})) out.insert(access.indices[d]);
+  }
+  return out;
+}
+
+// A variable with fewer values: none, one, one less; the first ones stay, or the last.
+Candidates smaller_sizes(const ProgramCase& program) {
+  Candidates out;
+  Assignment assignment = tree_of(program);
+  std::set<IndexVar> seen;
+  for (const IndexVar& var : variables(assignment)) {
+    std::set<IndexVar> group = of_one_size(assignment, var);
+    if (!seen.insert(*group.begin()).second) continue;
+    std::map<std::string, std::set<size_t>> dims;
+    int64_t size = 0;
+    for (const notation::Access& access : accesses_of(assignment))
+      for (size_t d = 0; d < access.indices.size(); d++)
+        if (group.contains(access.indices[d])) {
+          dims[access.tensor.symbol().name()].insert(d);
+          size = program.tensors.at(access.tensor.symbol().name()).array.dims[d];
+        }
+    std::set<int64_t> sizes{0, 1, size - 1};
+    for (int64_t to : sizes) {
+      if (to < 0 || to >= size) continue;
+      for (int64_t shift : std::set<int64_t>{0, to == 0 ? 0 : size - to}) {
+        out.push_back(program);
+        for (const auto& [name, which] : dims) {
+          reference::Array& array = out.back().tensors.at(name).array;
+          std::vector<int64_t> smaller = array.dims;
+          for (size_t d : which) smaller[d] = to;
+          reference::Array from = array;
+          array = reference::Array(from.type, smaller);
+          each_element(smaller, [&](const std::vector<int64_t>& at, size_t position) {
+            std::vector<int64_t> old = at;
+            for (size_t d : which) old[d] += shift;
+            array.values[position] = from.at(old);
+          });
+        }
+      }
+    }
+  }
+  return out;
+}
+
+// Sizes that all come with the data, or are all known to the kernel: a command line cannot mix them in one variable.
+Candidates plain_sizes(const ProgramCase& program) {
+  Candidates out;
+  bool any = false, all = true;
+  for (const auto& [name, tensor] : program.tensors)
+    for (bool literal : tensor.literals) any |= literal, all &= literal;
+  auto set = [&](bool literal) {
+    out.push_back(program);
+    for (auto& [name, tensor] : out.back().tensors) tensor.literals.assign(tensor.literals.size(), literal);
+  };
+  if (any) set(false);
+  if (any && !all) set(true);
+  return out;
+}
+
+Candidates plain_storage(const ProgramCase& program) {
+  Candidates out;
+  auto change = [&](const std::string& name, auto&& make) {
+    ProgramCase changed = program;
+    try {
+      make(changed.tensors.at(name));
+      out.push_back(changed);
+    } catch (const UserError&) {}  // no such format
+  };
+  for (const auto& [name, tensor] : program.tensors) {
+    const Format& format = tensor.format;
+    if (tensor.array.type != ScalarType::Float64)
+      change(name, [](TensorCase& t) {
+        reference::Array to(ScalarType::Float64, t.array.dims);
+        for (size_t k = 0; k < to.values.size(); k++)
+          to.values[k] = reference::convert(t.array.values[k], ScalarType::Float64);
+        t.array = to;
+      });
+    if (format == dense_format(format.order())) continue;
+    change(name, [](TensorCase& t) { t.format = dense_format(t.format.order()); });
+    if (format != Format(format.levels())) change(name, [](TensorCase& t) { t.format = Format(t.format.levels()); });
+    for (size_t k = 0; k < format.order(); k++)
+      for (LevelFormat plain : {LevelFormat(Dense), LevelFormat(Compressed)}) {
+        if (format.levels()[k] == plain || (format.levels()[k] == LevelFormat(Dense))) continue;
+        change(name, [&](TensorCase& t) {
+          std::vector<LevelFormat> levels = format.levels();
+          levels[k] = plain;
+          t.format = Format(levels, format.mode_order());
+        });
+      }
+  }
+  return out;
+}
+
+// Fewer elements that are not zero: all of a tensor go, or some in a row; those that stay turn into 1.
+Candidates fewer_elements(const ProgramCase& program) {
+  Candidates out;
+  for (const auto& [name, tensor] : program.tensors) {
+    std::vector<size_t> stored;
+    Scalar one = reference::convert(Scalar(1.0), tensor.array.type);
+    for (size_t k = 0; k < tensor.array.values.size(); k++)
+      if (!reference::is_zero(tensor.array.values[k])) stored.push_back(k);
+    for (size_t length = stored.size(); length > 0; length = length == 1 ? 0 : (length + 1) / 2)
+      for (size_t first = 0; first + length <= stored.size(); first += length) {
+        out.push_back(program);
+        for (size_t k = first; k < first + length; k++)
+          out.back().tensors.at(name).array.values[stored[k]] = reference::zero(tensor.array.type);
+      }
+    for (size_t k : stored)
+      if (tensor.array.values[k] != one) {
+        out.push_back(program);
+        out.back().tensors.at(name).array.values[k] = one;
+      }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<Shrunk> shrink(const ProgramCase& program, const FindFault& find, int limit) {
+  int tried = 0;
+  // What is refused does not count: it is another program.
+  auto fault_of = [&](const ProgramCase& candidate) -> std::optional<std::string> {
+    tried++;
+    try {
+      return find(build(candidate));
+    } catch (const UserError&) { return std::nullopt; }
+  };
+  std::optional<std::string> fault = fault_of(program);
+  if (!fault) return std::nullopt;
+  Shrunk out{program, *fault};
+  for (bool changed = true; changed && tried < limit;) {
+    changed = false;
+    for (auto candidates :
+         {fewer_commands, fewer_operands, fewer_dimensions, smaller_sizes, plain_storage, plain_sizes, fewer_elements})
+      for (bool again = true; again && tried < limit;) {
+        again = false;
+        for (const ProgramCase& candidate : candidates(out.program)) {
+          if (tried >= limit) break;
+          std::optional<std::string> still = fault_of(candidate);
+          if (!still) continue;
+          out.program = candidate;
+          out.fault = *still;
+          changed = again = true;
+          break;
+        }
+      }
+  }
+  out.tried = tried;
+  return out;
+}
+
+std::string report(const std::string& test, int seed, const ProgramCase& program, const FindFault& find,
+                   const std::string& environment, int limit) {
+  std::string out = fmt::format("{}, seed {}: ", test, seed), drawn = indent(describe(program), 2);
+  std::optional<Shrunk> small;
+  try {
+    small = shrink(program, find, limit);
+  } catch (const std::exception& error) { out += fmt::format("(shrinking it failed: {}) ", error.what()); }
+  if (!small)
+    return out + fmt::format("it has no fault once it is written down, and so stays as it was drawn\n{}\n", drawn);
+  std::filesystem::path folder = std::filesystem::temp_directory_path() / fmt::format("spdistal-{}-{}", test, seed);
+  out += fmt::format("{}\n\nshrunk to ({} programs tried)\n{}\n\n", small->fault, small->tried,
+                     indent(describe(small->program), 2));
+  out += fmt::format("run again with\n  {}{}{}\n\n", environment, environment.empty() ? "" : " ",
+                     command_line(as_text(small->program, folder)));
+  return out + fmt::format("drawn as\n{}\n", drawn);
+}
+
+}  // namespace spdistal::test

@@ -1,0 +1,168 @@
+#include "support/shrink.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <random>
+
+#include "notation/concretize.hpp"
+#include "notation/print.hpp"
+#include "reference/arithmetic.hpp"
+#include "support/program.hpp"
+#include "support/random_program.hpp"
+#include "support/random_schedule.hpp"
+#include "support/text_cases.hpp"
+
+namespace spdistal::test {
+namespace {
+
+using namespace notation;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// A folder of its own for each test.
+class Folder {
+ public:
+  Folder() : path_(std::filesystem::temp_directory_path() / ("spdistal-shrink-" + std::to_string(getpid()))) {}
+  ~Folder() { std::filesystem::remove_all(path_); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// A random program that a pretended fault is in.
+ProgramCase draw_faulty(const FindFault& find) {
+  for (uint64_t seed = 1; seed < 100000; seed++) {
+    std::mt19937_64 random{seed};
+    RandomProgram c = draw_program(random);
+    ConcreteStatement loops = concretize(c.assignment).value();
+    RandomSchedule schedule = draw_schedule(random, loops, 12);
+    ProgramCase program = write_down(c.assignment, c.arrays, loops, schedule.commands);
+    try {
+      if (schedule.commands.size() > 4 && c.arrays.size() > 2 && find(build(program))) return program;
+    } catch (const UserError&) {}  // such as a temporary that a command names: no text does
+  }
+  throw std::runtime_error("no random program has this fault");
+}
+
+// Pretends that products with a tensor that is compressed somewhere go wrong where it stores something.
+std::optional<std::string> sparse_products(const BuiltProgram& program) {
+  bool found = false;
+  each<Binary>(program.assignment.rhs, [&](const Binary& product) {
+    for (const Expr& factor : {product.a, product.b}) {
+      auto* access = factor.as<notation::Access>();
+      if (product.op != BinaryOp::Mul || !access || access->tensor.format().is_dense()) continue;
+      for (const Scalar& value : program.arrays.at(access->tensor).values) found |= !reference::is_zero(value);
+    }
+  });
+  return found ? std::optional("a product with a sparse tensor") : std::nullopt;
+}
+
+// Pretends that loops over positions go wrong.
+std::optional<std::string> position_loops(const BuiltProgram& program) {
+  bool found = print(program.statement).find(" at ") != std::string::npos;
+  return found ? std::optional("a loop over positions") : std::nullopt;
+}
+
+TEST(Shrink, LeavesOnlyWhatAFaultNeeds) {
+  std::optional<Shrunk> small = shrink(draw_faulty(sparse_products), sparse_products);
+  ASSERT_TRUE(small);
+  EXPECT_LT(small->tried, 1000);
+  EXPECT_EQ(small->fault, "a product with a sparse tensor");
+  const ProgramCase& program = small->program;
+  EXPECT_TRUE(program.commands.empty()) << describe(program);
+  // A product of two tensors, one compressed level, and one stored element.
+  int levels = 0, elements = 0, dimensions = 0;
+  for (const auto& [name, tensor] : program.tensors) {
+    dimensions = std::max(dimensions, int(tensor.format.order()));
+    for (const LevelFormat& level : tensor.format.levels()) levels += level != LevelFormat(Dense);
+    for (const Scalar& value : tensor.array.values) elements += !reference::is_zero(value);
+    EXPECT_EQ(tensor.array.type, ScalarType::Float64);
+    for (int64_t size : tensor.array.dims) EXPECT_EQ(size, 1);
+  }
+  EXPECT_LE(program.tensors.size(), 3u) << describe(program);
+  EXPECT_EQ(levels, 1) << describe(program);
+  EXPECT_EQ(elements, 1) << describe(program);
+  EXPECT_EQ(dimensions, 1) << describe(program);
+}
+
+TEST(Shrink, KeepsTheCommandsThatAFaultNeeds) {
+  std::optional<Shrunk> small = shrink(draw_faulty(position_loops), position_loops);
+  ASSERT_TRUE(small);
+  ASSERT_EQ(small->program.commands.size(), 1u) << describe(small->program);
+  EXPECT_THAT(small->program.commands[0], HasSubstr("pos("));
+  EXPECT_LE(small->program.tensors.size(), 2u) << describe(small->program);
+  for (const auto& [name, tensor] : small->program.tensors)
+    for (const Scalar& value : tensor.array.values) EXPECT_TRUE(reference::is_zero(value));
+}
+
+TEST(Shrink, IsBoundedAndRefusesProgramsWithoutAFault) {
+  ProgramCase program = draw_faulty(sparse_products);
+  std::optional<Shrunk> small = shrink(program, sparse_products, 5);
+  ASSERT_TRUE(small);
+  EXPECT_LE(small->tried, 5);
+  EXPECT_FALSE(shrink(program, [](const BuiltProgram&) { return std::nullopt; }));
+}
+
+TEST(Shrink, ReportsTheSeedTheProgramAndACommandLineThatRuns) {
+#ifndef SPDISTAL_CLI
+  GTEST_SKIP() << "there is no command line tool";
+#else
+  for (const FindFault& find : {FindFault(sparse_products), FindFault(position_loops)}) {
+    ProgramCase drawn = draw_faulty(find);
+    std::string text = report("shrink_test", getpid(), drawn, find);
+    std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / ("spdistal-shrink_test-" + std::to_string(getpid()));
+    EXPECT_THAT(text, HasSubstr("seed " + std::to_string(getpid())));
+    EXPECT_THAT(text, HasSubstr(drawn.statement));
+    size_t begin = text.find("\n  spdistal ");
+    ASSERT_NE(begin, text.npos) << text;
+    std::vector<std::string> words =
+        testing::split_command(text.substr(begin + 3, text.find('\n', begin + 1) - begin - 3));
+    EXPECT_EQ(words.back(), "--check");
+    testing::Outcome ran =
+        testing::run_program(SPDISTAL_CLI, {words.begin() + 1, words.end()}, ".", std::chrono::minutes(2));
+    std::filesystem::remove_all(folder);
+    EXPECT_EQ(ran.exit_code, 0) << text << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("check: right")) << text;
+  }
+#endif
+}
+
+// What is written down is the same program: run from its text and its files it passes the check of the command line.
+TEST(ProgramCase, EveryRandomProgramRunsFromItsText) {
+  setenv("SPDISTAL_COMPILER", "", 1);
+  Folder folder;
+  int written = 0, cases = 600;
+  for (int seed = 1; seed <= cases; seed++) {
+    std::mt19937_64 random{uint64_t(seed)};
+    RandomProgram c = draw_program(random);
+    ConcreteStatement loops = concretize(c.assignment).value();
+    std::vector<Command> commands;
+    if (seed % 2) commands = as_it_stands(loops);
+    if (seed % 4 == 1) {
+      std::vector<Command> drawn = draw_schedule(random, loops, 12).commands;
+      commands.insert(commands.end(), drawn.begin(), drawn.end());
+    }
+    ProgramCase program = write_down(c.assignment, c.arrays, loops, commands);
+    try {
+      build(program);
+    } catch (const UserError&) { continue; }  // a command names something that another one made without a name
+    ProgramText text = as_text(program, folder.path());
+    SCOPED_TRACE(command_line(text));
+    try {
+      Program run(text);
+      run.load();
+      run.compute();
+      EXPECT_TRUE(run.check().agrees()) << describe(program);
+      written++;
+    } catch (const UserError& error) { ADD_FAILURE() << error.what(); }
+  }
+  EXPECT_GT(written, cases * 9 / 10);
+}
+
+}  // namespace
+}  // namespace spdistal::test
