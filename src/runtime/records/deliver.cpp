@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <map>
 
 #include "runtime/transport/agree.hpp"
 #include "runtime/transport/deal.hpp"
@@ -23,14 +22,19 @@ void take(const Bytes& message, size_t sender, Range mine, std::vector<Arrived>&
   }
 }
 
-std::vector<Bytes> write(const std::map<int64_t, Records>& outgoing, const Mapping& mapping) {
+/// Writes the records of each colour and forgets them.
+std::vector<Bytes> write(std::vector<Records>& outgoing, const Mapping& mapping) {
   std::vector<Writer> to(static_cast<size_t>(mapping.ranks()));
-  for (const auto& [colour, records] : outgoing) {
+  for (int64_t colour = 0; colour < mapping.colours(); colour++) {
+    Records& records = outgoing[size_t(colour)];
+    if (records.empty()) continue;
     Writer& out = to[size_t(mapping.rank_of(colour))];
+    out.reserve(2 * sizeof(int64_t) + records.coordinates().size_bytes() + records.values().size());
     out.put(colour);
     out.put(size_t(records.size()));
     out.put_all(records.coordinates());
     out.put_all(records.values());
+    records.truncate(0);
   }
   std::vector<Bytes> messages;
   for (Writer& writer : to) messages.push_back(writer.take());
@@ -57,16 +61,17 @@ std::vector<Records> deliver(Transport& transport, Records mine, int64_t colours
     } catch (...) { error = std::current_exception(); }
   };
   std::vector<int64_t> named;
+  std::vector<Records> outgoing;  // by colour
   for (int64_t next = 0, more = 1; more;) {
     std::vector<Bytes> to(ranks), from(ranks);
     attempt([&] {
-      std::map<int64_t, Records> outgoing;
+      outgoing.resize(size_t(colours), none);
       for (size_t bytes = 0; next < mine.size() && bytes < options.round_bytes; next++) {
         named.clear();
         place(mine.at(next), next, named);
         for (int64_t colour : named) {
           require(colour >= 0 && colour < colours, "a record is placed at a colour that exists");
-          outgoing.try_emplace(colour, none).first->second.add_bytes(mine.at(next), mine.value(next));
+          outgoing[size_t(colour)].add_bytes(mine.at(next), mine.value(next));
           bytes += record_bytes;
         }
       }
@@ -90,6 +95,7 @@ std::vector<Records> deliver(Transport& transport, Records mine, int64_t colours
     });
   }
   mine = none;
+  outgoing.clear();
   std::vector<Records> out;
   together(transport, [&] {
     if (error) std::rethrow_exception(error);
