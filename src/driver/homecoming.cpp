@@ -75,13 +75,14 @@ void Homecoming::run(Home& home) {
     Partition needed(grid_, universe, colours_, std::move(computed));
     runtime::Sources who = arrival_ == Arrival::Add ? runtime::Sources::Owners : runtime::Sources::Everyone;
     instances_ = own;
+    home_instances_ = home_instances(home);
     home_.emplace(
         transport_, runtime::match(transport_, held, needed, who), runtime::Mapping(held.colours(), transport_.size()),
-        runtime::Mapping(grid_.count(), transport_.size()), home_instances(home), own,
+        runtime::Mapping(grid_.count(), transport_.size()), *home_instances_, own,
         runtime::ExchangeOptions{
             .region = name_, .traffic = traffic_, .direction = runtime::Direction::ToSources, .arrival = arrival_});
   } else if (memory != bound_) {
-    home_->rebind(home_instances(home), *instances_);
+    home_->rebind(moved_to(*home_instances_, home), *instances_);
     replicas_.reset();
   }
   bound_ = std::move(memory);

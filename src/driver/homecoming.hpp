@@ -50,7 +50,7 @@ class Homecoming {
   runtime::Traffic* traffic_;
   std::vector<Storage> pieces_;
   std::optional<runtime::Exchange> home_, replicas_;
-  std::optional<runtime::Instances> instances_;
+  std::optional<runtime::Instances> instances_, home_instances_;
   std::vector<const std::byte*> bound_;  // the memory of the home that the exchanges know
 };
 
