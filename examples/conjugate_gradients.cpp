@@ -7,7 +7,7 @@
 using namespace spdistal;
 
 int main() {
-  const int side = 24, n = side * side;
+  const int side = 16, n = side * side;
   IndexVar i("i"), j("j");
 
   Tensor<double> A("A", {n, n}, CSR);

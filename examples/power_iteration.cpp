@@ -8,7 +8,7 @@
 using namespace spdistal;
 
 int main() {
-  const int n = 10;
+  const int n = 8;
   IndexVar i("i"), j("j");
 
   Tensor<double> A("A", {n, n}, CSR);
@@ -30,7 +30,7 @@ int main() {
 
   double eigenvalue = 0, before = -1;
   int iterations = 0;
-  for (; std::abs(eigenvalue - before) > 1e-13 && iterations < 2000; iterations++) {
+  for (; std::abs(eigenvalue - before) > 1e-12 && iterations < 2000; iterations++) {
     y.compute(), xy.compute(), xx.compute(), x.compute();
     before = eigenvalue;
     eigenvalue = double(xy);

@@ -25,6 +25,8 @@ runtime::Instances home_instances(const Home& home);
 runtime::Space universe_of(const Format& format, const std::vector<int64_t>& dims);
 /// The memory of a storage as the instance of a rectangle or of consecutive numbers.
 runtime::Instance instance_of(const Storage& storage, runtime::Layout layout);
+/// The same instances over the memory that the pieces of a home have now.
+runtime::Instances moved_to(const runtime::Instances& instances, const Home& home);
 
 /// The ranges that the dense levels of a piece cover, by dimension; none: just what comes.
 using Ranges = std::vector<std::optional<Range>>;
