@@ -53,7 +53,9 @@ def commands_of(text, name=""):
 
 
 def matches(wanted, line):
-    return re.fullmatch(".*".join(re.escape(part) for part in wanted.rstrip().split("…")), line.rstrip()) is not None
+    """Widths of columns do not matter, the indentation does."""
+    wanted, line = (re.sub(r"(?<=\S)\s+", " ", text.rstrip()) for text in (wanted, line))
+    return re.fullmatch(".*".join(re.escape(part) for part in wanted.split("…")), line) is not None
 
 
 def missing(wanted, printed):
