@@ -63,7 +63,7 @@ void find_prepared(TensorState& result, StatementState& statement) {
 void add_copies(StatementState& statement, Homes& homes) {
   Prepared& prepared = *statement.prepared;
   bool first = !prepared.chosen;
-  if (first) prepared.chosen = choose(statement, pieces_of(statement));
+  if (first) prepared.chosen = choose(statement, pieces_of(statement), homes);
   auto converted = [&](const Conversion& c) {
     return redistribute(transport(), *homes.at(c.from), c.to.format(), homes_of(c.to, transport().size()));
   };

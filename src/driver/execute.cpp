@@ -10,6 +10,7 @@
 #include "driver/fetch.hpp"
 #include "driver/homecoming.hpp"
 #include "driver/leaf.hpp"
+#include "lower/workspace.hpp"
 #include "runtime/transport/agree.hpp"
 #include "runtime/transport/deal.hpp"
 #include "tensor/distribute.hpp"
@@ -55,6 +56,8 @@ struct Execution::State {
   Shares result_shares;
   std::vector<int64_t> result_dims;
   bool reads_result = false;
+  std::vector<IndexVar> outer;             // the loops around the leaf
+  std::vector<std::vector<bool>> located;  // by access and dimension: reached through stored coordinates only
 
   // Bound to the data:
   std::map<TensorVar, uint64_t> patterns;  // that this is bound to
@@ -85,6 +88,28 @@ struct Execution::State {
         result_shares(std::move(shares)),
         result_dims(known_dims(statement.result)) {
     for (size_t k = 1; k < accesses(); k++) reads_result |= is_result(k);
+    for (const Forall& loop : program.loops) outer.push_back(loop.var);
+    find_located();
+  }
+
+  // A leaf for any pieces tells which dense levels it walks all of.
+  void find_located() {
+    lower::Kernel kernel = lower::lower(lower::insert_workspace(program.leaf, outer),
+                                        {.operands = lower::Operands::Pieces, .outer = outer});
+    for (size_t k = 0; k < accesses(); k++) {
+      const Access& a = program.accesses[k].access;
+      located.emplace_back();
+      for (size_t d = 0; d < a.indices.size(); d++) {
+        bool swept = std::find(kernel.swept.begin(), kernel.swept.end(), a.indices[d]) != kernel.swept.end();
+        // What a sparse tensor stores elsewhere needs a place too, unless only what occurs elsewhere is fetched of it.
+        bool fetched = std::holds_alternative<plan::Gather>(plan_of(k).projections[d]);
+        located.back().push_back(!swept && (fetched || a.tensor.format().is_dense()));
+      }
+    }
+    for (const lower::LevelOfTensor& whole : kernel.whole_levels) {
+      size_t k = whole.tensor == 0 ? 0 : number_of(kernel.operands[size_t(whole.tensor) - 1]);
+      located[k][plan_of(k).dims[whole.level]] = false;
+    }
   }
 
   const TensorVar& result_var() const { return program.leaf.result; }
@@ -106,7 +131,7 @@ struct Execution::State {
     ordered.clear();
     in_place.reset();
     tried = false;
-    tasks.emplace(program, operands, result_shares, transport);
+    tasks.emplace(program, operands, result_shares, transport, located);
     seconds.assign(size_t(colours().size()), 0);
     for (size_t k : program.plan.fetch_order)
       if (!tasks->by_steps(k)) plan_fetch(k, operands, {});
@@ -161,8 +186,6 @@ struct Execution::State {
         key += fmt::format("{}{}", int(level.pos.width()), int(level.crd.width()));
     std::unique_ptr<Compiled>& found = compiled[key];
     if (!found) {
-      std::vector<IndexVar> outer;
-      for (const Forall& loop : program.loops) outer.push_back(loop.var);
       Leaf leaf(
           program.leaf, [&](const Access& access) { return widths_of((*pieces[number_of(access)])[colour].pattern()); },
           LeafOptions{.outer = outer, .operands = lower::Operands::Pieces, .start = start});

@@ -212,11 +212,16 @@ struct Fetch::State {
       std::vector<Range> sides;
       for (int dim : home.format().mode_order()) sides.push_back(ranges[size_t(dim)]);
       Space box{Rect(sides)};
+      auto covers_all = [&](const Storage& stored) {
+        for (size_t k = 0; k < sides.size(); k++) {
+          const Range& has = stored.pattern().level(k).range;
+          if (sides[k].lo < has.lo || sides[k].hi > has.hi) return false;
+        }
+        return true;
+      };
       if (!request.copy)
         for (int64_t q = home.colours().lo; q < home.colours().hi && !p.home; q++)
-          if (runtime::contains(held[q], needed) &&
-              (box.empty() || runtime::contains(Space(box_of(home.piece(q))), box)))
-            p.home = q;
+          if (covers_all(home.piece(q)) && runtime::contains(held[q], needed)) p.home = q;
       if (p.home) {
         missing.push_back(Space(int(home.order())));
         own.add(Instance(home.type(), Layout::compact(Space(int(home.order())))));

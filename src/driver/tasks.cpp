@@ -25,9 +25,10 @@ std::vector<int64_t> known_dims(const TensorVar& tensor) {
 }  // namespace
 
 Tasks::Tasks(const lower::Distributed& program, const Homes& operands, const Shares& result,
-             runtime::Transport& transport)
+             runtime::Transport& transport, std::vector<std::vector<bool>> located)
     : program_(program),
       transport_(transport),
+      located_(std::move(located)),
       bounds_(program.leaf.provenance, [this](const Levels& levels) { return positions(levels.access, levels.last); }),
       grid_({}) {
   for (const auto& [tensor, home] : operands)
@@ -149,11 +150,34 @@ Ranges Tasks::ranges(size_t access, int64_t colour, const Step& step, const Piec
   Ranges out;
   for (size_t d = 0; d < a.access.indices.size(); d++) {
     if (none) out.push_back(Range{0, 0});
-    else if (!a.by_position[d]) out.push_back(range(access, d, values));
-    else if (a.split) out.push_back(std::nullopt);
+    else if (!a.by_position[d]) {
+      Range all = range(access, d, values);
+      std::optional<Range> stored =
+          located_[access][d] ? stored_hull(access, a.access.indices[d], colour, pieces) : std::nullopt;
+      out.push_back(stored ? runtime::common(all, *stored) : all);
+      if (runtime::is_empty(*out.back())) out.back() = Range{all.lo, all.lo};
+    } else if (a.split) out.push_back(std::nullopt);
     else out.push_back(hull(*evaluate(*a.by_position[d], colour, pieces)));
   }
   return out;
+}
+
+// The smallest range around all coordinates of a variable that pieces store at sparse levels; none where a piece is not
+// there yet.
+std::optional<Range> Tasks::stored_hull(size_t access, const IndexVar& var, int64_t colour, const Pieces& pieces) {
+  std::optional<Space> all;
+  for (size_t k = 1; k < program_.accesses.size(); k++) {
+    const Access& other = program_.accesses[k].access;
+    for (size_t d = 0; d < other.indices.size(); d++) {
+      size_t level = other.tensor.format().level_of(d);
+      if (!(other.indices[d] == var) || other.tensor.format().levels()[level].properties().full) continue;
+      bool later = program_.accesses[k].loops.size() > program_.accesses[access].loops.size();
+      if (!pieces[k] || later) return {};
+      Space here = *evaluate(plan::Occurring{k, level}, colour, pieces);
+      all = all ? *all | here : here;
+    }
+  }
+  return all ? std::optional(hull(*all)) : std::nullopt;
 }
 
 void Tasks::forget(size_t access) {

@@ -20,7 +20,10 @@ using Step = std::vector<int64_t>;
 
 class Tasks {
  public:
-  Tasks(const lower::Distributed& program, const Homes& operands, const Shares& result, runtime::Transport& transport);
+  /// `located`: variables that the leaf only comes to through coordinates that pieces store.
+  /// `located` tells the dimensions of accesses that the leaf comes to only where other pieces store coordinates.
+  Tasks(const lower::Distributed& program, const Homes& operands, const Shares& result, runtime::Transport& transport,
+        std::vector<std::vector<bool>> located);
 
   const runtime::ColourGrid& grid() const { return grid_; }
   Range colours() const { return colours_; }  // of this rank
@@ -57,10 +60,12 @@ class Tasks {
   bool is_idle(const notation::LoopValues& values) const;
   notation::LoopValues values_for(size_t access, int64_t colour, const Step& step) const;
   Range range(size_t access, size_t dim, const notation::LoopValues& values) const;
+  std::optional<Range> stored_hull(size_t access, const IndexVar& var, int64_t colour, const Pieces& pieces);
   std::optional<runtime::Space> evaluate(const plan::Set& set, int64_t colour, const Pieces& pieces);
 
   const lower::Distributed& program_;
   runtime::Transport& transport_;
+  std::vector<std::vector<bool>> located_;
   std::map<std::pair<notation::TensorVar, size_t>, int64_t> positions_;
   notation::Bounds bounds_;
   std::vector<size_t> distributed_, sequential_;  // which of the loops
