@@ -25,8 +25,9 @@ show build/bin/figure1 4
 say "The same program on four ranks"
 show mpirun -n 4 build/bin/figure1
 
-say "A matrix whose first rows are full: cut by rows, one piece has most of the work"
-show build/bin/spdistal "a(i) = B(i,j) * c(j)" -f B:ds -g B:rmat,14,8 -g c:random -m 4 --check --report
+say "A matrix whose first rows are fuller than others: cut by rows, one piece has most of the work"
+show build/bin/spdistal "a(i) = B(i,j) * c(j)" -f B:ds -g B:rmat,14,8 -g c:random -m 4 \
+  -s "divide(i,io,ii,M.x); distribute(io); communicate({a,B,c},io)" --check --report
 
 say "The same statement, cut by non-zeros: two other texts say where B lives and how it runs"
 show build/bin/spdistal "a(i) = B(i,j) * c(j)" -f B:ds -g B:rmat,14,8 -g c:random -m 4 -d "B(x,y) fuse(x,y,f) -> M(~f)" \
