@@ -66,7 +66,8 @@ Session::Session(SessionOptions options)
         options.jit.note = [this](const std::string& note) { notes.push_back(note); };
         return options.jit;
       }()),
-      context(options.threads) {}
+      context(options.threads),
+      overlap_bytes(options.overlap_bytes) {}
 
 runtime::Transport& Session::transport() {
   if (!transport_) transport_ = runtime::start_transport([](const char* name) { return std::getenv(name); });

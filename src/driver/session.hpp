@@ -17,6 +17,7 @@ namespace spdistal {
 struct SessionOptions {
   codegen::JitOptions jit;
   int64_t threads = 1;
+  int64_t overlap_bytes = 1 << 16;  // from other ranks: computing meanwhile pays from so many on
 
   /// Throws UserError for a variable SPDISTAL_* that does not exist, and for values that make no sense.
   static SessionOptions from_environment();
@@ -36,6 +37,7 @@ class Session {
 
   codegen::Jit jit;
   codegen::HostContext context;
+  int64_t overlap_bytes;
   std::vector<std::string> notes;  // what a user should know, such as that there is no compiler
 
  private:
