@@ -68,7 +68,8 @@ struct Execution::State {
   std::map<std::pair<size_t, size_t>, std::vector<Space>>
       occurring_;  // by access and level: of the colours of this rank
   runtime::Traffic traffic;
-  std::vector<double> seconds;  // of the colours of this rank
+  std::map<std::pair<size_t, int64_t>, int64_t> largest;  // by access and colour: bytes of the pieces of steps
+  std::vector<double> seconds;                            // of the colours of this rank
   double exchange_seconds = 0;
 
   // Kernels, by the widths of the pieces they are for, and whether they start from what is there.
@@ -388,6 +389,7 @@ struct Execution::State {
   void compute(const Homes& operands, std::optional<Home>& result) {
     counts_ = [&operands](const Levels& levels) { return operands.at(levels.access.tensor)->positions(levels.last); };
     traffic.clear();
+    largest.clear();
     std::fill(seconds.begin(), seconds.end(), 0);
     exchange_seconds = 0;
     double begin = now();
@@ -407,9 +409,16 @@ struct Execution::State {
         plan_fetch(k, operands, step);
         fetches[k]->start(source(k, operands));
         fetches[k]->finish();
+        for (int64_t c = colours.lo; c < colours.hi; c++)
+          largest[{k, c}] = std::max(largest[{k, c}], fetched_bytes(k, c));
       }
     if (by_steps(0)) plan_targets(step);
     exchange_seconds += now() - begin;
+  }
+
+  // Of the piece at hand, 0 where it is one of a home.
+  int64_t fetched_bytes(size_t k, int64_t colour) const {
+    return !fetches[k] || fetches[k]->is_home(colour) ? 0 : (*fetches[k])[colour].bytes();
   }
 
   template <class F>
@@ -646,6 +655,10 @@ struct Execution::State {
         if (!program.accesses[k].access.tensor.format().is_dense() && fetches[k]) stored += (*fetches[k])[c].nnz();
       w.put(stored);
       w.put(seconds[size_t(c - colours.lo)]);
+      for (size_t k = 1; k < accesses(); k++) {
+        auto found = largest.find({k, c});
+        w.put(found == largest.end() ? fetched_bytes(k, c) : found->second);
+      }
     }
     w.put_all(std::span<const Arrived>(arrived));
     Report out;
@@ -659,6 +672,8 @@ struct Execution::State {
         PieceReport& p = out.pieces[size_t(next++)];
         p.non_zeros = r.take<int64_t>();
         p.seconds = r.take<double>();
+        for (size_t k = 1; k < accesses(); k++)
+          if (int64_t bytes_held = r.take<int64_t>()) p.moved[plan_of(k).text].piece = bytes_held;
       }
       while (!r.at_end()) {
         Arrived a = r.take<Arrived>();
