@@ -231,6 +231,32 @@ TEST(Traffic, SpGemmByRowsMovesTheStoredElementsOfTheRowsThatOccur) {
               });
 }
 
+// The columns of the dense operand, batch after batch: a piece holds one batch at a time, and no more moves than at once.
+TEST(Traffic, BatchedSpMMHoldsABatchOfTheDenseOperandAtATime) {
+  PlacedText whole{.statement = "A(i,j) = B(i,k) * C(k,j)",
+                   .formats = "B:ds",
+                   .sizes = {{"i", 20}, {"k", 23}, {"j", 12}},
+                   .distributions = {"A(x,y) -> M(x)", "B(x,y) -> M(x)", "C(x,y) -> M(x)"},
+                   .schedule = "reorder(i,k,j); divide(i,io,ii,M.x); distribute(io); communicate({A,B,C},io)"};
+  PlacedText batched = whole;
+  batched.schedule =
+      "divide(i,io,ii,M.x); divide(j,jo,ji,4); reorder(io,jo,ii,k,ji); distribute(io); communicate({A,B},io); "
+      "communicate({C},jo)";
+  struct Batches {
+    const PlacedText& text;
+    int64_t columns;
+  };
+  for (const Batches& batches : {Batches{whole, 12}, Batches{batched, 3}})
+    on_machines(batches.text, [&](auto& program, auto& data, auto& run, int64_t p) {
+      auto colours = by_rows(stored(array_of(program, data, "B")), 20, p);
+      PieceReport::Moved moved = run.report().total("C(k,j)");
+      EXPECT_GT(moved.piece, 0);
+      EXPECT_LE(moved.piece, bytes * 23 * batches.columns);
+      EXPECT_EQ(moved.received, bytes * 12 * off_piece(colours, 1, 23));
+      expect_nothing_moved(run.report(), {"C(k,j)"});
+    });
+}
+
 // ---- SDDMM, MTTKRP ----
 
 PlacedText sddmm(const std::string& sparse, const std::string& schedule) {
