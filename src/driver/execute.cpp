@@ -83,7 +83,8 @@ struct Execution::State {
 
   // Of the last run:
   runtime::Traffic traffic;
-  std::vector<double> seconds;  // of the colours of this rank
+  std::map<std::pair<size_t, int64_t>, int64_t> largest;  // by access and colour: bytes of the pieces of steps
+  std::vector<double> seconds;                            // of the colours of this rank
   double exchange_seconds = 0;
   int64_t overlapped = 0;  // chunks that ran while data was under way
 
@@ -258,6 +259,11 @@ struct Execution::State {
     else runtime::together(transport, launch_all);
   }
 
+  // Of the piece at hand, 0 where it is one of a home.
+  int64_t fetched_bytes(size_t k, int64_t colour) const {
+    return !pieces[k] || pieces[k]->is_home(colour) ? 0 : int64_t((*pieces[k])[colour].bytes());
+  }
+
   template <class F>
   void timed(int64_t colour, F&& f) {
     double begin = now();
@@ -269,6 +275,7 @@ struct Execution::State {
 
   void compute(const Homes& operands, std::optional<Home>& result) {
     traffic.clear();
+    largest.clear();
     std::fill(seconds.begin(), seconds.end(), 0);
     exchange_seconds = 0;
     double begin = now();
@@ -299,6 +306,8 @@ struct Execution::State {
         plan_fetch(k, operands, step);
         pieces[k]->start(source(k, operands));
         pieces[k]->finish();
+        for (int64_t c = colours().lo; c < colours().hi; c++)
+          largest[{k, c}] = std::max(largest[{k, c}], fetched_bytes(k, c));
       }
     exchange_seconds += now() - begin;
   }
@@ -556,6 +565,10 @@ struct Execution::State {
         if (!program.accesses[k].access.tensor.format().is_dense() && pieces[k]) stored += (*pieces[k])[c].nnz();
       w.put(stored);
       w.put(seconds[size_t(c - colours().lo)]);
+      for (size_t k = 1; k < accesses(); k++) {
+        auto found = largest.find({k, c});
+        w.put(found == largest.end() ? fetched_bytes(k, c) : found->second);
+      }
     }
     w.put_all(std::span<const Arrived>(arrived));
     Report out;
@@ -570,6 +583,8 @@ struct Execution::State {
         PieceReport& p = out.pieces[size_t(next++)];
         p.non_zeros = r.take<int64_t>();
         p.seconds = r.take<double>();
+        for (size_t k = 1; k < accesses(); k++)
+          if (int64_t bytes_held = r.take<int64_t>()) p.moved[plan_of(k).text].piece = bytes_held;
       }
       while (!r.at_end()) {
         Arrived a = r.take<Arrived>();

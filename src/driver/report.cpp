@@ -19,6 +19,7 @@ PieceReport::Moved Report::total(const std::string& access) const {
       const PieceReport::Moved& m = found->second;
       sum.received += m.received, sum.sent += m.sent, sum.between_ranks += m.between_ranks;
       sum.copied += m.copied, sum.reduced += m.reduced;
+      sum.piece = std::max(sum.piece, m.piece);
     }
   return sum;
 }
