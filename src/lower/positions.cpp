@@ -263,8 +263,7 @@ void Lowerer::row_loop(const Forall& loop, const IndexVar& var, const Segment& r
   else if (on_pieces()) start = ir::int64(0) - number(row_name + "_base", PositionBase{k, levels.last});
 
   range_loop(loop, name(var), range, std::nullopt, [&](const Segment& mine, const ir::LoopOptions& options) {
-    bool owned = racing_ && owns_rows(loop, levels),
-         complete = start_ == Start::Zero && row_is_complete(levels);
+    bool owned = racing_ && owns_rows(loop, levels), complete = start_ == Start::Zero && row_is_complete(levels);
     std::map<size_t, Var> parents = search_parents(levels, mine.begin);
     const Var& row = parents.at(levels.last);
     Var pos = pos_array(tensor, levels.last);
