@@ -107,7 +107,7 @@ double imbalance(const Home& home, int64_t pieces) {
 
 // Equal shares of the non-zeros, where blocks of rows would be badly skewed and the result can be added up.
 std::optional<Chosen> over_non_zeros(const Chosen& chosen, int64_t pieces, const Homes& homes) {
-  constexpr double badly = 1.5;
+  constexpr double badly = 2;
   constexpr int64_t worth_it = 4096;  // non-zeros of a piece
   const ConcreteStatement& statement = chosen.statement;
   std::vector<Forall> loops = outer_loops(statement.body);

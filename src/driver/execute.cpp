@@ -10,6 +10,7 @@
 #include "driver/fetch.hpp"
 #include "driver/homecoming.hpp"
 #include "driver/leaf.hpp"
+#include "driver/overlap.hpp"
 #include "lower/workspace.hpp"
 #include "runtime/transport/agree.hpp"
 #include "runtime/transport/deal.hpp"
@@ -69,17 +70,23 @@ struct Execution::State {
   };
   std::map<size_t, Ordered> ordered;
   std::map<std::string, std::unique_ptr<Compiled>> compiled;  // by widths and start
-  std::map<std::pair<int64_t, Start>, Launch> launches;       // of colours of this rank, unless there are steps
+  std::map<std::pair<int64_t, int64_t>, Launch> launches;     // of a colour, and of a chunk or of all
   std::vector<Target> targets;
   std::optional<Homecoming> homecoming;
-  bool writes = false;           // no two colours compute the same elements
-  std::optional<bool> in_place;  // dense results; decided at the first run
-  bool tried = false;            // has run once since it was bound
+  bool writes = false;                   // no two colours compute the same elements
+  std::optional<bool> in_place;          // dense results; decided at the first run
+  std::optional<Chunks> chunks;          // of leaves, where computing while data is under way pays
+  std::vector<std::vector<bool>> ready;  // of the colours of this rank: chunks that need nothing from other ranks
+  bool tried = false;                    // has run once since it was bound
+  bool looked_for_chunks = false;
+  std::map<size_t, Shares> shares;  // of the homes of accesses, as bound
 
   // Of the last run:
   runtime::Traffic traffic;
-  std::vector<double> seconds;  // of the colours of this rank
+  std::map<std::pair<size_t, int64_t>, int64_t> largest;  // by access and colour: bytes of the pieces of steps
+  std::vector<double> seconds;                            // of the colours of this rank
   double exchange_seconds = 0;
+  int64_t overlapped = 0;  // chunks that ran while data was under way
 
   State(Session& s, const ConcreteStatement& statement, Shares shares)
       : session(s),
@@ -130,7 +137,9 @@ struct Execution::State {
     pieces.resize(accesses());
     ordered.clear();
     in_place.reset();
-    tried = false;
+    tried = looked_for_chunks = false;
+    chunks.reset();
+    ready.clear();
     tasks.emplace(program, operands, result_shares, transport, located);
     seconds.assign(size_t(colours().size()), 0);
     for (size_t k : program.plan.fetch_order)
@@ -165,6 +174,7 @@ struct Execution::State {
     for (int64_t c = 0; c < tasks->grid().count(); c++) request.needs.push_back(tasks->need(k, c, step, pieces));
     for (int64_t c = colours().lo; c < colours().hi; c++) request.ranges.push_back(tasks->ranges(k, c, step, pieces));
     tasks->forget(k);
+    shares.insert_or_assign(k, source(k, operands).shares());
     pieces[k].emplace(transport, source(k, operands), std::move(request));
   }
 
@@ -179,16 +189,22 @@ struct Execution::State {
 
   // ---- leaves ----
 
-  Compiled& code_for(int64_t colour, Start start) {
-    std::string key = start == Start::Old ? "+" : "=";
+  // Of a chunk: the statement is another one, and its number an outer value.
+  enum class Of : uint8_t { All, Chunk };
+
+  Compiled& code_for(int64_t colour, Start start, Of part) {
+    std::string key = part == Of::Chunk ? "chunk+" : start == Start::Old ? "+" : "=";
     for (size_t k = 1; k < accesses(); k++)
       for (const LevelArrays& level : (*pieces[k])[colour].pattern().levels())
         key += fmt::format("{}{}", int(level.pos.width()), int(level.crd.width()));
     std::unique_ptr<Compiled>& found = compiled[key];
     if (!found) {
+      std::vector<IndexVar> around = outer;
+      if (part == Of::Chunk) around.push_back(chunks->var());
       Leaf leaf(
-          program.leaf, [&](const Access& access) { return widths_of((*pieces[number_of(access)])[colour].pattern()); },
-          LeafOptions{.outer = outer, .operands = lower::Operands::Pieces, .start = start});
+          part == Of::Chunk ? chunks->leaf() : program.leaf,
+          [&](const Access& access) { return widths_of((*pieces[number_of(access)])[colour].pattern()); },
+          LeafOptions{.outer = around, .operands = lower::Operands::Pieces, .start = start});
       codegen::Kernel kernel = session.jit.load(leaf.function());
       found = std::make_unique<Compiled>(Compiled{std::move(leaf), std::move(kernel)});
     }
@@ -204,8 +220,8 @@ struct Execution::State {
     return 0;
   }
 
-  Launch& launch_for(int64_t colour, const Step& step, Start start) {
-    Launch& launch = launches[{colour, start}];
+  Launch& launch_for(int64_t colour, const Step& step, Start start, std::optional<int64_t> chunk = {}) {
+    Launch& launch = launches[{colour, chunk.value_or(start == Start::Old ? -1 : -2)}];
     std::vector<const void*> there;
     for (size_t k = 1; k < accesses(); k++) {
       const Storage& piece = (*pieces[k])[colour];
@@ -213,12 +229,13 @@ struct Execution::State {
       there.push_back(piece.value_bytes());
     }
     if (launch.inputs && step.empty() && there == launch.pieces) return launch;
-    launch.code = &code_for(colour, start);
+    launch.code = &code_for(colour, start, chunk ? Of::Chunk : Of::All);
     launch.pieces = std::move(there);
     const Leaf& leaf = launch.code->leaf;
     std::vector<const Storage*> operands;
     for (const Access& access : leaf.kernel().operands) operands.push_back(&(*pieces[number_of(access)])[colour]);
     LoopValues values = tasks->values(colour, step);
+    if (chunk) values.emplace(chunks->var(), *chunk);
     launch.inputs = std::make_unique<LeafInputs>(
         leaf, operands, [this, &leaf, colour, values](const lower::RunTimeNumber& number) -> int64_t {
           if (auto* extent = std::get_if<Extent>(&number)) return extent->value().value();
@@ -242,6 +259,11 @@ struct Execution::State {
     else runtime::together(transport, launch_all);
   }
 
+  // Of the piece at hand, 0 where it is one of a home.
+  int64_t fetched_bytes(size_t k, int64_t colour) const {
+    return !pieces[k] || pieces[k]->is_home(colour) ? 0 : int64_t((*pieces[k])[colour].bytes());
+  }
+
   template <class F>
   void timed(int64_t colour, F&& f) {
     double begin = now();
@@ -253,17 +275,28 @@ struct Execution::State {
 
   void compute(const Homes& operands, std::optional<Home>& result) {
     traffic.clear();
+    largest.clear();
     std::fill(seconds.begin(), seconds.end(), 0);
     exchange_seconds = 0;
     double begin = now();
+    overlapped = 0;
     for (size_t k : program.plan.fetch_order)
       if (!tasks->by_steps(k)) pieces[k]->start(source(k, operands));
+    exchange_seconds += now() - begin;
+    if (result_var().format().is_dense()) {
+      compute_dense(operands, result);
+    } else {
+      finish_fetches();
+      compute_sparse(operands, result);
+    }
+    tried = true;
+  }
+
+  void finish_fetches() {
+    double begin = now();
     for (size_t k : program.plan.fetch_order)
       if (!tasks->by_steps(k)) pieces[k]->finish();
     exchange_seconds += now() - begin;
-    if (result_var().format().is_dense()) compute_dense(operands, result);
-    else compute_sparse(operands, result);
-    tried = true;
   }
 
   void fetch_step(const Homes& operands, const Step& step) {
@@ -273,6 +306,8 @@ struct Execution::State {
         plan_fetch(k, operands, step);
         pieces[k]->start(source(k, operands));
         pieces[k]->finish();
+        for (int64_t c = colours().lo; c < colours().hi; c++)
+          largest[{k, c}] = std::max(largest[{k, c}], fetched_bytes(k, c));
       }
     exchange_seconds += now() - begin;
   }
@@ -295,12 +330,18 @@ struct Execution::State {
       old.emplace(result->clone(transport));
       sources[result_var()] = &*old;
     }
+    // What can be computed while data is under way is, chunk by chunk; all chunks add to zeros then.
+    bool in_chunks = tried && overlaps();
+    if (in_chunks) {
+      if (*in_place) zero(*result);
+      else homecoming->zero();
+      launch_chunks(*result, Ready::Before);
+    }
+    finish_fetches();
     bool zeroed = fresh || adds || *in_place;
     auto take_home = [&] {
       double begin = now();
-      if (!zeroed)
-        for (int64_t q = result->colours().lo; q < result->colours().hi; q++)
-          std::memset(result->piece(q).value_bytes(), 0, size_t(result->piece(q).nnz()) * size_of(result->type()));
+      if (!zeroed) zero(*result);
       zeroed = true;
       if (tasks->everywhere()) homecoming->keep_here(*result);
       else homecoming->run(*result);
@@ -316,15 +357,96 @@ struct Execution::State {
       if (!*in_place && !homecoming)
         homecoming.emplace(transport, home_region(), *result, tasks->grid(), colours(), targets,
                            writes && !adds && !by_steps ? Arrival::Assign : Arrival::Add, &traffic);
-      together([&] {
-        for (int64_t c = colours().lo; c < colours().hi; c++)
-          launch_dense(c, step, *in_place ? result->piece(c) : (*homecoming)[c],
-                       number == 0 || by_steps ? Start::Zero : Start::Old);
-      });
+      if (in_chunks) launch_chunks(*result, Ready::After);
+      else
+        together([&] {
+          for (int64_t c = colours().lo; c < colours().hi; c++)
+            launch_dense(c, step, *in_place ? result->piece(c) : (*homecoming)[c],
+                         number == 0 || by_steps ? Start::Zero : Start::Old);
+        });
       if (by_steps) take_home();
     }
     if (!by_steps && !*in_place) take_home();
     result->changed();
+  }
+
+  static void zero(Home& home) {
+    for (int64_t q = home.colours().lo; q < home.colours().hi; q++)
+      std::memset(home.piece(q).value_bytes(), 0, size_t(home.piece(q).nnz()) * size_of(home.type()));
+  }
+
+  // Decided after the first run: is there enough under way, and anything to do meanwhile?
+  bool overlaps() {
+    if (!looked_for_chunks) find_chunks();
+    looked_for_chunks = true;
+    return !ready.empty() && std::any_of(program.plan.fetch_order.begin(), program.plan.fetch_order.end(),
+                                         [&](size_t k) { return !pieces[k]->is_there(); });
+  }
+
+  void find_chunks() {
+    if (!program.loops.empty() && tasks->steps().size() == 1 && tasks->steps()[0].empty() && !tasks->everywhere())
+      chunks = Chunks::of(program);
+    if (!chunks) return;
+    std::vector<std::vector<bool>> found;
+    int64_t bytes = 0;
+    bool any = false;
+    for (size_t k = 1; k < accesses(); k++) {
+      bytes += pieces[k]->bytes_received();
+      if (pieces[k]->bytes_received() > 0 && !pieces[k]->local_values_come_first()) return;
+    }
+    if (bytes == 0 || bytes < session.overlap_bytes) return;
+    for (int64_t c = colours().lo; c < colours().hi; c++) {
+      std::vector<std::optional<Received>> received(accesses());
+      for (size_t k = 1; k < accesses(); k++) {
+        if (pieces[k]->bytes_received() == 0) continue;
+        received[k] = elsewhere(k, tasks->need(k, c, {}, pieces));
+        if (!received[k]) return;
+      }
+      found.push_back(tasks->is_idle(c, {}) ? std::vector<bool>(size_t(Chunks::per_colour), false)
+                                            : chunks->ready(c, program, *tasks, pieces, received));
+      any |= std::find(found.back().begin(), found.back().end(), true) != found.back().end();
+    }
+    if (any) ready = std::move(found);
+  }
+
+  // What no piece of this rank holds, where homes are cut along one dimension; none where they are cut otherwise.
+  std::optional<Received> elsewhere(size_t k, const Need& need) const {
+    const Shares& homes = shares.at(k);
+    Range here = runtime::Mapping(homes.grid.count(), transport.size()).colours_of(transport.rank());
+    std::optional<size_t> cut;
+    std::vector<runtime::Space> held;
+    for (int64_t q = here.lo; q < here.hi; q++) {
+      const Share& share = homes.of[size_t(q)];
+      if (!share.fused.empty() || !share.positions.empty()) return {};
+      for (size_t d = 0; d < share.coordinates.size(); d++) {
+        if (runtime::contains(share.coordinates[d], need.coordinates[d])) continue;
+        if (cut && *cut != d) return {};
+        cut = d;
+      }
+    }
+    if (!cut) return {};
+    for (int64_t q = here.lo; q < here.hi; q++) held.push_back(homes.of[size_t(q)].coordinates[*cut]);
+    return Received{*cut, need.coordinates[*cut] - runtime::unite(1, held)};
+  }
+
+  enum class Ready : uint8_t { Before, After };
+
+  void launch_chunks(Home& result, Ready when) {
+    for (int64_t c = colours().lo; c < colours().hi; c++) {
+      if (targets[size_t(c - colours().lo)].idle || tasks->is_idle(c, {})) continue;
+      View view(*in_place ? result.piece(c) : (*homecoming)[c]);
+      for (int64_t chunk = 0; chunk < Chunks::per_colour; chunk++) {
+        if (ready[size_t(c - colours().lo)][size_t(chunk)] != (when == Ready::Before)) continue;
+        Launch& launch = launch_for(c, {}, Start::Old, chunk);
+        timed(c, [&] {
+          launch.code->leaf.compute_into(view, *launch.inputs, session.context,
+                                         [&](spd_call& call) { launch.code->kernel(call); });
+        });
+        if (when == Ready::After) continue;
+        overlapped++;
+        for (size_t k : program.plan.fetch_order) pieces[k]->poll();
+      }
+    }
   }
 
   void launch_dense(int64_t colour, const Step& step, Storage& into, Start start) {
@@ -435,6 +557,7 @@ struct Execution::State {
     }
     runtime::Writer w;
     w.put(exchange_seconds);
+    w.put(overlapped);
     w.put(colours().size());
     for (int64_t c = colours().lo; c < colours().hi; c++) {
       int64_t stored = 0;
@@ -442,6 +565,10 @@ struct Execution::State {
         if (!program.accesses[k].access.tensor.format().is_dense() && pieces[k]) stored += (*pieces[k])[c].nnz();
       w.put(stored);
       w.put(seconds[size_t(c - colours().lo)]);
+      for (size_t k = 1; k < accesses(); k++) {
+        auto found = largest.find({k, c});
+        w.put(found == largest.end() ? fetched_bytes(k, c) : found->second);
+      }
     }
     w.put_all(std::span<const Arrived>(arrived));
     Report out;
@@ -451,10 +578,13 @@ struct Execution::State {
     for (const runtime::Bytes& bytes : runtime::share(transport, w.take())) {
       runtime::Reader r(bytes);
       out.exchange_seconds = std::max(out.exchange_seconds, r.take<double>());
+      out.overlapped += r.take<int64_t>();
       for (int64_t n = r.take<int64_t>(); n > 0; n--) {
         PieceReport& p = out.pieces[size_t(next++)];
         p.non_zeros = r.take<int64_t>();
         p.seconds = r.take<double>();
+        for (size_t k = 1; k < accesses(); k++)
+          if (int64_t bytes_held = r.take<int64_t>()) p.moved[plan_of(k).text].piece = bytes_held;
       }
       while (!r.at_end()) {
         Arrived a = r.take<Arrived>();

@@ -528,11 +528,15 @@ Fetch::~Fetch() = default;
 Fetch::Fetch(Fetch&&) noexcept = default;
 
 void Fetch::start(const Home& home) { state_->start(home); }
+bool Fetch::is_there() const { return !state_->under_way; }
 bool Fetch::poll() { return !state_->under_way || state_->exchange->poll(); }
 void Fetch::finish() { state_->finish(); }
 const Storage& Fetch::operator[](int64_t colour) const { return *state_->piece(colour).storage; }
 bool Fetch::is_home(int64_t colour) const { return state_->piece(colour).home.has_value(); }
 int64_t Fetch::base(int64_t colour) const { return state_->piece(colour).base; }
+bool Fetch::local_values_come_first() const {
+  return std::none_of(state_->pieces.begin(), state_->pieces.end(), [](const State::Piece& p) { return !!p.staged; });
+}
 int64_t Fetch::bytes_received() const { return state_->exchange ? state_->exchange->bytes_received() : 0; }
 
 }  // namespace spdistal

@@ -51,6 +51,8 @@ class Fetch {
   /// brought already. In two halves: other work may be done in between.
   void start(const Home& home);
   bool poll();
+  /// Is nothing under way?
+  bool is_there() const;
   void finish();
 
   /// Of a colour of this rank; its values are there after `finish`.
@@ -58,7 +60,10 @@ class Fetch {
   bool is_home(int64_t colour) const;
   /// The first global position that a piece stores at the level of the split.
   int64_t base(int64_t colour) const;
+  /// From other ranks, each time that it is brought.
   int64_t bytes_received() const;
+  /// Are the values that stay on this rank in place after `start`?
+  bool local_values_come_first() const;
 
  private:
   struct State;

@@ -19,6 +19,7 @@ PieceReport::Moved Report::total(const std::string& access) const {
       const PieceReport::Moved& m = found->second;
       sum.received += m.received, sum.sent += m.sent, sum.between_ranks += m.between_ranks;
       sum.copied += m.copied, sum.reduced += m.reduced;
+      sum.piece = std::max(sum.piece, m.piece);
     }
   return sum;
 }
@@ -48,6 +49,7 @@ std::string Report::str() const {
   }
   out += fmt::format("{} bytes in {} messages between ranks; imbalance of non-zeros {:.2f}\n", crossed, messages,
                      imbalance());
+  if (overlapped > 0) out += fmt::format("{} chunks of leaves ran while data was under way\n", overlapped);
   return out;
 }
 

@@ -17,6 +17,7 @@ struct PieceReport {
     int64_t between_ranks = 0;  // of what was received
     int64_t copied = 0;         // from the piece of the same colour
     int64_t reduced = 0;        // of what was received or copied: added to what was there
+    int64_t piece = 0;          // the largest piece held of it at a time; 0 where it is read at home
   };
   std::map<std::string, Moved> moved = {};
 };
@@ -26,8 +27,9 @@ struct Report {
   int64_t messages = 0;
   std::vector<std::string> accesses;  // the result first
   double exchange_seconds = 0;        // of the slowest rank
+  int64_t overlapped = 0;             // chunks of leaves that ran while data was under way
 
-  /// Of an access, over all pieces.
+  /// Of an access, over all pieces: sums, and the largest piece.
   PieceReport::Moved total(const std::string& access) const;
   /// The most non-zeros of a piece over their mean.
   double imbalance() const;

@@ -85,6 +85,7 @@ Session::Session(SessionOptions options)
         return options.jit;
       }()),
       context(options.threads.value_or(omp_get_max_threads()), options.smallest_shared),
+      overlap_bytes(options.overlap_bytes),
       shares_processors_(!options.threads) {}
 
 runtime::Transport& Session::transport() {

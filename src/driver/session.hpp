@@ -18,7 +18,8 @@ namespace spdistal {
 struct SessionOptions {
   codegen::JitOptions jit;
   std::optional<int64_t> threads = {};
-  int64_t smallest_shared = 0;  // stored elements below which a kernel runs on one thread
+  int64_t smallest_shared = 0;      // stored elements below which a kernel runs on one thread
+  int64_t overlap_bytes = 1 << 16;  // from other ranks: computing meanwhile pays from so many on
 
   /// Throws UserError for a variable SPDISTAL_* that does not exist, and for values that make no sense.
   static SessionOptions from_environment();
@@ -38,6 +39,7 @@ class Session {
 
   codegen::Jit jit;
   codegen::HostContext context;
+  int64_t overlap_bytes;
   std::vector<std::string> notes;  // what a user should know, such as that there is no compiler
 
  private:

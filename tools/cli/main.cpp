@@ -30,8 +30,6 @@ std::string usage_error(const CLI::App*, const CLI::Error& error) {
 int run(const spdistal::ProgramText& text, const std::set<std::string>& print, int runs, bool check, bool report) {
   auto wanted = [&](const std::string& what) { return print.contains(what) || print.contains("all"); };
   spdistal::Program program(text);
-  // All ranks compute, one speaks.
-  if (!program.leads()) std::cout.setstate(std::ios::failbit), std::cerr.setstate(std::ios::failbit);
   bool computes = program.has_data() || check || report || runs > 0 || !text.outputs.empty() || wanted("kernel") ||
                   print.contains("plan");
   if (wanted("statement") || !computes) std::cout << program.statement();
@@ -99,13 +97,15 @@ int main(int argc, char** argv) {
 
   app.failure_message(usage_error);
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    int code = app.exit(error);
-    return code == 0 ? 0 : kBadInput;
-  }
-
-  try {
+    // All ranks compute, one speaks. They are connected before anything can go wrong: a launcher ends all when one ends
+    // with an error, and the message of another may be lost.
+    if (!spdistal::Program::leads()) std::cout.setstate(std::ios::failbit), std::cerr.setstate(std::ios::failbit);
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      int code = app.exit(error);
+      return code == 0 ? 0 : kBadInput;
+    }
     return run(text, {print.begin(), print.end()}, runs, check, report);
   } catch (const spdistal::UserError& error) {
     std::cerr << error.what() << "\n";

@@ -87,6 +87,32 @@ for k: int32 in 0 .. 8 vector
 )");
 }
 
+TEST_F(GoldenTest, AccumulateAddsTheSumOfAtomicAdditionsAtomically) {
+  f.parallel("t", 2, [&](Var) {
+    f.loop("p", int32(0), n, [&](Var p) { f.atomic_add(a, n, load(b, p)); });
+    f.loop("p", int32(0), n,
+           [&](Var p) { f.loop("k", int32(0), int32(8), [&](Var k) { f.atomic_add(a, n * 8 + k, load(b, p)); }); });
+  });
+  expect(accumulate, R"(
+parallel t: int64 in 0 .. 2
+  if 0 < n
+    var sum: double = 0.0
+    for p: int32 in 0 .. n
+      sum = sum + b[p]
+    a[n] atomic+= sum
+  if 0 < n
+    allocate sums: double[8] zeroed
+    for p: int32 in 0 .. n
+      for k: int32 in 0 .. 8 vector
+        sums[k] += b[p]
+    allocate row: double[8] uninitialised
+    for k: int32 in 0 .. 8 vector
+      row[k] = sums[k]
+    for k: int32 in 0 .. 8
+      a[n * 8 + k] atomic+= row[k]
+)");
+}
+
 TEST_F(GoldenTest, AccumulateLeavesWhatIsConditionalOrReadInTheLoop) {
   f.loop("p", int32(0), n, [&](Var p) { f.when(p < 3, [&] { f.store_add(a, 0, 1); }); });
   f.loop("p", int32(0), n, [&](Var p) { f.store_add(a, 0, load(a, p)); });
