@@ -616,6 +616,11 @@ void Execution::compute(const Homes& operands, std::optional<Home>& result) {
 }
 const plan::Plan& Execution::plan() const { return state_->program.plan; }
 std::string Execution::kernel() const {
+  // Before the first run: that of the first colour here which has something to do. Pieces of steps are not there yet.
+  State& s = *state_;
+  bool there = std::all_of(s.pieces.begin() + 1, s.pieces.end(), [](const auto& piece) { return piece.has_value(); });
+  for (int64_t c = s.colours().lo; there && s.compiled.empty() && c < s.colours().hi; c++)
+    if (!s.tasks->is_idle(c, {})) s.code_for(c, Start::Zero, State::Of::All);
   return state_->compiled.empty() ? "" : state_->compiled.begin()->second->kernel.text();
 }
 Report Execution::report() const { return state_->report(); }

@@ -333,6 +333,17 @@ TEST_F(Data, TheKernelIsText) {
   EXPECT_NE(a.kernel().find("for"), std::string::npos);
 }
 
+TEST_F(Data, TheKernelOfPiecesIsTextBeforeTheFirstRunToo) {
+  Machine M{Grid(2)};
+  DistVar x;
+  Tensor<double> d("d", {3}, Format({Dense}, Distribution({x}, M, {x})));
+  d(i) = B(i, j) * c(j);
+  std::string before = d.kernel();
+  EXPECT_NE(before.find("for"), std::string::npos);
+  d.compute();
+  EXPECT_EQ(d.kernel(), before);
+}
+
 TEST_F(Data, GivenAfterAStatementTakesItsPlaceUntilItIsComputedAgain) {
   Tensor<double> b("b", {3}, dense1);
   b.fill(2.0);
