@@ -55,8 +55,8 @@ class Program {
   void compute();
   /// Collective. What the last run did, piece by piece.
   std::string report();
-  /// Is this the rank that speaks for all?
-  bool leads() const;
+  /// Is this the rank that speaks for all? Connects to the others where that has not been done.
+  static bool leads();
   /// The result in a line or two: sizes, stored elements, a small one whole.
   std::string result() const;
   /// Writes what was asked for.

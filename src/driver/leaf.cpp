@@ -190,11 +190,8 @@ void View::zero() {
 // ---- inputs -------------------------------------------------------------------------------------------------------------
 
 LeafInputs::LeafInputs(const Leaf& leaf, std::span<const Storage* const> operands, NumberOf number)
-    : kernel_(&leaf.kernel()),
-      number_(std::move(number)),
-      tensors_(operands.size() + 1),
-      numbers_(leaf.kernel().scalars.size()) {
-  require(operands.size() == kernel_->operands.size(), "every access of a leaf has its piece");
+    : leaf_(&leaf), number_(std::move(number)), tensors_(operands.size() + 1), numbers_(leaf.kernel().scalars.size()) {
+  require(operands.size() == leaf.kernel().operands.size(), "every access of a leaf has its piece");
   views_.reserve(operands.size());
   for (size_t k = 0; k < operands.size(); k++) {
     views_.emplace_back(*operands[k]);
@@ -204,17 +201,38 @@ LeafInputs::LeafInputs(const Leaf& leaf, std::span<const Storage* const> operand
 }
 
 void LeafInputs::set_operand(size_t k, View piece) {
-  check_whole_levels(*kernel_, int(k) + 1, piece);
+  check_whole_levels(leaf_->kernel(), int(k) + 1, piece);
+  require(!piece.pattern() || leaf_->fits(k, *piece.pattern()), "pieces are as wide as a leaf was compiled for");
   views_[k] = std::move(piece);
   tensors_[k + 1] = views_[k].tensor();
 }
 
 void LeafInputs::set_numbers() {
   for (size_t n = 0; n < numbers_.size(); n++) {
-    const Extent* extent = std::get_if<Extent>(&kernel_->scalars[n]);
-    numbers_[n] = extent && extent->value() ? *extent->value() : number_(kernel_->scalars[n]);
+    const lower::RunTimeNumber& wanted = leaf_->kernel().scalars[n];
+    const Extent* extent = std::get_if<Extent>(&wanted);
+    numbers_[n] = extent && extent->value() ? *extent->value() : number_(wanted);
   }
 }
+
+namespace {
+
+// Calls the kernel, on one thread where starting others takes longer than all the work.
+void launch(spd_call& call, codegen::HostContext& context, std::span<const spd_tensor> tensors, const Leaf::Run& run) {
+  int64_t stored = 0;
+  for (const spd_tensor& tensor : tensors) stored += tensor.vals.count;
+  int64_t threads = context.threads;
+  if (stored < context.smallest_shared) context.threads = 1;
+  try {
+    run(call);
+  } catch (...) {
+    context.threads = threads;
+    throw;
+  }
+  context.threads = threads;
+}
+
+}  // namespace
 
 // ---- leaves -------------------------------------------------------------------------------------------------------------
 
@@ -226,7 +244,9 @@ Leaf::Leaf(const ConcreteStatement& statement, const Widths& widths, const LeafO
                                         .operands = options.operands,
                                         .outer = options.outer,
                                         .start = options.start})),
-      function_(passes::optimize(kernel_.function, {.target = {codegen::vector_bytes()}})) {}
+      function_(passes::optimize(kernel_.function, {.target = {codegen::vector_bytes()}})) {
+  for (const Access& access : kernel_.operands) widths_.push_back(widths(access));
+}
 
 Leaf::Leaf(const ConcreteStatement& statement, const Storages& storages, const LeafOptions& options)
     : Leaf(
@@ -237,11 +257,21 @@ Leaf::Leaf(const ConcreteStatement& statement, const Storages& storages, const L
           },
           options) {}
 
+bool Leaf::fits(size_t k, const Pattern& piece) const {
+  auto fit = [](const std::vector<ScalarType>& wanted, size_t level, const IndexArray& array) {
+    return array.empty() || type_of(array.width()) == (level < wanted.size() ? wanted[level] : ScalarType::Int32);
+  };
+  for (size_t level = 0; level < piece.order(); level++)
+    if (!fit(widths_[k].pos, level, piece.level(level).pos) || !fit(widths_[k].crd, level, piece.level(level).crd))
+      return false;
+  return true;
+}
+
 bool Leaf::is_placed() const {
   return kernel_.assembly == lower::Assembly::Dense || kernel_.assembly == lower::Assembly::Shared;
 }
 
-Storage Leaf::compute(const Storages& storages, spd_context& context, const Run& run) const {
+Storage Leaf::compute(const Storages& storages, codegen::HostContext& context, const Run& run) const {
   std::vector<const Storage*> operands;
   for (const Access& access : kernel_.operands) operands.push_back(storages.at(access.tensor));
   // Sizes are known by now; a number of pieces that nobody gave is the number of processes.
@@ -262,16 +292,16 @@ PatternHandle Leaf::result_pattern(const LeafInputs& inputs, const std::vector<R
   return std::make_shared<const Pattern>(kernel_.result.format(), known_dims(kernel_.result), std::move(levels));
 }
 
-void Leaf::compute_into(View& result, LeafInputs& inputs, spd_context& context, const Run& run) const {
+void Leaf::compute_into(View& result, LeafInputs& inputs, codegen::HostContext& context, const Run& run) const {
   require(is_placed(), "a result that is computed in place has its places before");
   check_whole_levels(kernel_, 0, result);
   if (kernel_.zero_first) result.zero();
   inputs.tensors_[0] = result.tensor();
   spd_call call{&context, inputs.tensors_.data(), nullptr, inputs.numbers_.data()};
-  run(call);
+  launch(call, context, inputs.tensors_, run);
 }
 
-Storage Leaf::compute(LeafInputs& inputs, const std::vector<Range>& bounds, spd_context& context,
+Storage Leaf::compute(LeafInputs& inputs, const std::vector<Range>& bounds, codegen::HostContext& context,
                       const Run& run) const {
   const TensorVar& result = kernel_.result;
   if (is_placed()) {
@@ -285,7 +315,7 @@ Storage Leaf::compute(LeafInputs& inputs, const std::vector<Range>& bounds, spd_
     check_whole_levels(kernel_, 0, view);
     inputs.tensors_[0] = view.tensor();
     spd_call call{&context, inputs.tensors_.data(), nullptr, inputs.numbers_.data()};
-    run(call);
+    launch(call, context, inputs.tensors_, run);
     return out;
   }
 
@@ -293,7 +323,7 @@ Storage Leaf::compute(LeafInputs& inputs, const std::vector<Range>& bounds, spd_
   MadeArrays made(result.order(), bounds, result.format());
   inputs.tensors_[0] = made.tensor;
   spd_call call{&context, inputs.tensors_.data(), made.arrays.data(), inputs.numbers_.data()};
-  run(call);
+  launch(call, context, inputs.tensors_, run);
   const spd_array& values = inputs.tensors_[0].vals;
   if (kernel_.assembly == lower::Assembly::Listed) {
     Coordinates entries(dims, result.type());

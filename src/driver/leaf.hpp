@@ -57,7 +57,7 @@ struct LeafOptions {
 
 class Leaf;
 
-/// What a leaf is called with: made once, changed where pieces and numbers change.
+/// What a leaf is called with: made once, changed where pieces and numbers change. The leaf stays where it is meanwhile.
 class LeafInputs {
  public:
   using NumberOf = std::function<int64_t(const lower::RunTimeNumber&)>;
@@ -66,6 +66,7 @@ class LeafInputs {
   /// known, and is kept for `set_numbers`.
   LeafInputs(const Leaf& leaf, std::span<const Storage* const> operands, NumberOf number);
 
+  /// The piece has index arrays as wide as the leaf was compiled for.
   void set_operand(size_t k, View piece);
   const View& operand(size_t k) const { return views_[k]; }
   /// Asks for all numbers again.
@@ -73,7 +74,7 @@ class LeafInputs {
 
  private:
   friend class Leaf;
-  const lower::Kernel* kernel_;
+  const Leaf* leaf_;
   NumberOf number_;
   std::vector<View> views_;
   std::vector<spd_tensor> tensors_;  // the result first
@@ -96,16 +97,20 @@ class Leaf {
   /// Has the result a place for every element before the call? Otherwise the kernel assembles it.
   bool is_placed() const;
 
+  /// Are a piece's index arrays as wide as those that operand k was compiled for?
+  bool fits(size_t k, const Pattern& piece) const;
+
   /// `run` calls the kernel: compiled, or interpreted.
   using Run = std::function<void(spd_call&)>;
 
   /// Computes the result from whole tensors. For a statement that adds (+=) to a dense result, `storages` has what it
   /// held before.
-  Storage compute(const Storages& storages, spd_context& context, const Run& run) const;
+  Storage compute(const Storages& storages, codegen::HostContext& context, const Run& run) const;
   /// Computes a piece of the result that covers these coordinates, one range for each dimension; it starts from zero.
-  Storage compute(LeafInputs& inputs, const std::vector<Range>& bounds, spd_context& context, const Run& run) const;
+  Storage compute(LeafInputs& inputs, const std::vector<Range>& bounds, codegen::HostContext& context,
+                  const Run& run) const;
   /// Computes a piece of a placed result in place: zeroed first where that is needed, added to where the start is Old.
-  void compute_into(View& result, LeafInputs& inputs, spd_context& context, const Run& run) const;
+  void compute_into(View& result, LeafInputs& inputs, codegen::HostContext& context, const Run& run) const;
   /// What a placed result stores where; a shared pattern is that of its operand's piece.
   PatternHandle result_pattern(const LeafInputs& inputs, const std::vector<Range>& bounds) const;
 
@@ -113,6 +118,7 @@ class Leaf {
   notation::ConcreteStatement statement_;
   notation::Start start_;
   lower::Kernel kernel_;
+  std::vector<lower::IndexWidths> widths_;  // of the operands
   ir::Function function_;
 };
 

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "tensor/buffer.hpp"
-
 namespace spdistal {
 
 double Report::imbalance() const {
@@ -14,33 +12,44 @@ double Report::imbalance() const {
   return all == 0 ? 1 : double(most) * double(pieces.size()) / double(all);
 }
 
-std::string Report::str() const {
-  std::string out;
-  if (!schedule.empty()) out += schedule + "\n";
-  std::vector<std::string> tensors;
+PieceReport::Moved Report::total(const std::string& access) const {
+  PieceReport::Moved sum;
   for (const PieceReport& p : pieces)
-    for (const auto& [name, moved] : p.tensors)
-      if (std::find(tensors.begin(), tensors.end(), name) == tensors.end()) tensors.push_back(name);
-  out += fmt::format("{:>5}  {:>12}  {:>9}  {:>12}  {:>12}  {:>12}  {:>12}\n", "piece", "non-zeros", "ms", "received",
-                     "sent", "copied", "reduced");
-  PieceReport::Moved all;
+    if (auto found = p.moved.find(access); found != p.moved.end()) {
+      const PieceReport::Moved& m = found->second;
+      sum.received += m.received, sum.sent += m.sent, sum.between_ranks += m.between_ranks;
+      sum.copied += m.copied, sum.reduced += m.reduced;
+      sum.piece = std::max(sum.piece, m.piece);
+    }
+  return sum;
+}
+
+std::string Report::str() const {
+  std::string out =
+      fmt::format("{:>5}  {:>12}  {:>9}  {:>12}  {:>12}\n", "piece", "non-zeros", "ms", "received", "sent");
   for (size_t c = 0; c < pieces.size(); c++) {
-    PieceReport::Moved sum;
-    for (const auto& [name, m] : pieces[c].tensors)
-      sum.received += m.received, sum.sent += m.sent, sum.copied += m.copied, sum.reduced += m.reduced;
-    out += fmt::format("{:>5}  {:>12}  {:>9.3f}  {:>12}  {:>12}  {:>12}  {:>12}\n", c, pieces[c].non_zeros,
-                       pieces[c].seconds * 1e3, sum.received, sum.sent, sum.copied, sum.reduced);
-    all.received += sum.received, all.copied += sum.copied, all.reduced += sum.reduced;
+    int64_t received = 0, sent = 0;
+    for (const auto& [name, m] : pieces[c].moved) received += m.received, sent += m.sent;
+    out += fmt::format("{:>5}  {:>12}  {:>9.3f}  {:>12}  {:>12}\n", c, pieces[c].non_zeros, pieces[c].seconds * 1e3,
+                       received, sent);
   }
-  for (const std::string& name : tensors) {
-    PieceReport::Moved sum;
-    for (const PieceReport& p : pieces)
-      if (auto m = p.tensors.find(name); m != p.tensors.end())
-        sum.received += m->second.received, sum.copied += m->second.copied, sum.reduced += m->second.reduced;
-    out += fmt::format("{}: {} bytes between ranks, {} copied within, {} of them added\n", name, sum.received,
-                       sum.copied, sum.reduced);
+  int64_t crossed = 0;
+  for (const std::string& access : accesses) {
+    PieceReport::Moved m = total(access);
+    crossed += m.between_ranks;
+    if (m.received == 0 && m.copied == 0) {
+      out += fmt::format("{}: nothing moved\n", access);
+      continue;
+    }
+    out += fmt::format("{}: {} bytes from other pieces", access, m.received);
+    if (m.between_ranks > 0) out += fmt::format(", {} of them between ranks", m.between_ranks);
+    if (m.copied > 0) out += fmt::format("; {} from the same piece", m.copied);
+    if (m.reduced > 0) out += fmt::format("; {} added up", m.reduced);
+    out += "\n";
   }
-  out += fmt::format("{} bytes in {} messages; imbalance {:.2f}\n", all.received, messages, imbalance());
+  out += fmt::format("{} bytes in {} messages between ranks; imbalance of non-zeros {:.2f}\n", crossed, messages,
+                     imbalance());
+  if (overlapped > 0) out += fmt::format("{} chunks of leaves ran while data was under way\n", overlapped);
   return out;
 }
 

@@ -10,19 +10,27 @@ namespace spdistal {
 struct PieceReport {
   int64_t non_zeros = 0;  // of its sparse operands
   double seconds = 0;     // in the leaf
-  /// By tensor: bytes that came from pieces on other ranks, from pieces on the same rank, and that were added.
+  /// By access, in bytes. Pieces of different colours may be on one rank: then nothing crosses between ranks.
   struct Moved {
-    int64_t received = 0, copied = 0, reduced = 0, sent = 0;
+    int64_t received = 0;       // from pieces of other colours
+    int64_t sent = 0;           // to pieces of other colours
+    int64_t between_ranks = 0;  // of what was received
+    int64_t copied = 0;         // from the piece of the same colour
+    int64_t reduced = 0;        // of what was received or copied: added to what was there
+    int64_t piece = 0;          // the largest piece held of it at a time; 0 where it is read at home
   };
-  std::map<std::string, Moved> tensors = {};
+  std::map<std::string, Moved> moved = {};
 };
 
 struct Report {
   std::vector<PieceReport> pieces;
   int64_t messages = 0;
-  double exchange_seconds = 0;  // of the slowest rank
-  std::string schedule;         // what was chosen, and why; empty where it was given
+  std::vector<std::string> accesses;  // the result first
+  double exchange_seconds = 0;        // of the slowest rank
+  int64_t overlapped = 0;             // chunks of leaves that ran while data was under way
 
+  /// Of an access, over all pieces: sums, and the largest piece.
+  PieceReport::Moved total(const std::string& access) const;
   /// The most non-zeros of a piece over their mean.
   double imbalance() const;
   std::string str() const;

@@ -1,7 +1,6 @@
 #include "io/entries.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cstring>
@@ -160,18 +159,6 @@ ParsedChunk parse(std::string_view chunk, const EntryLayout& layout, Coordinates
   return out;
 }
 
-// Whole lines, about `bytes` each.
-std::vector<std::string_view> cut_at_lines(std::string_view text, size_t bytes) {
-  std::vector<std::string_view> out;
-  while (!text.empty()) {
-    size_t stop = text.size() <= bytes ? text.npos : text.find('\n', bytes);
-    stop = stop == text.npos ? text.size() : stop + 1;
-    out.push_back(text.substr(0, stop));
-    text.remove_prefix(stop);
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string_view describe(Field field) {
@@ -204,120 +191,6 @@ ParsedChunk parse_entries(std::string_view chunk, const EntryLayout& layout, Coo
       default: return parse<T, 0>(chunk, layout, into, at);
     }
   });
-}
-
-TextReader::TextReader(std::string path) : path_(std::move(path)), source_(TextSource::open(path_)) {}
-
-std::optional<std::string_view> TextReader::line() {
-  if (at_ == chunk_.size()) {
-    chunk_ = source_->next();
-    at_ = 0;
-    if (chunk_.empty()) return std::nullopt;
-  }
-  header_lines_++;
-  line_begin_ = at_;
-  line_end_ = std::min(chunk_.find('\n', at_), chunk_.size());
-  at_ = std::min(line_end_ + 1, chunk_.size());
-  return chunk_.substr(line_begin_, line_end_ - line_begin_);
-}
-
-void TextReader::unread() {
-  at_ = line_begin_;
-  header_lines_--;
-}
-
-void TextReader::fail(size_t begin, size_t end, std::string message, std::string hint) const {
-  fail_in_chunk({line_begin_ + begin, line_begin_ + end, std::move(message), std::move(hint)});
-}
-
-void TextReader::fail_at_end(std::string message, std::string hint) const {
-  throw UserError(Diagnostic{fmt::format("{}: {}", path_, message), {}, std::move(hint)});
-}
-
-void TextReader::fail_at_entry(int64_t entry, const EntryLayout& layout, std::string message, std::string hint) const {
-  TextReader again(path_);
-  for (int64_t skipped = 0; skipped < header_lines_; skipped++) again.line();
-  while (auto text = again.line()) {
-    size_t begin = 0, end = text->size();
-    while (begin < end && is_blank((*text)[begin])) begin++;
-    while (end > begin && is_blank((*text)[end - 1])) end--;
-    if (begin == end || (*text)[begin] == layout.comment) continue;
-    if (entry-- == 0) again.fail(begin, end, std::move(message), std::move(hint));
-  }
-  fail_at_end(std::move(message), std::move(hint));  // the file changed meanwhile
-}
-
-void TextReader::fail_in_chunk(const TextFault& fault) const {
-  std::string_view before = chunk_.substr(0, fault.begin);
-  int64_t number = source_->lines_before() + std::count(before.begin(), before.end(), '\n') + 1;
-  size_t start = before.rfind('\n') + 1;
-  size_t stop = std::min(chunk_.find('\n', fault.begin), chunk_.size());
-  // The line as an excerpt: the part around the fault where it is long, odd bytes as question marks.
-  size_t from = fault.begin - start > 80 ? fault.begin - 60 : start;
-  std::string shown(chunk_.substr(from, std::min<size_t>(stop - from, 120)));
-  while (!shown.empty() && is_blank(shown.back())) shown.pop_back();
-  for (char& c : shown)
-    if (c < ' ' || c > '~') c = c == '\t' ? ' ' : '?';
-  throw UserError(Diagnostic{fmt::format("{}:{}:{}: {}", path_, number, fault.begin - start + 1, fault.message),
-                             {{shown, fault.begin - from, fault.end - from}},
-                             fault.hint});
-}
-
-void TextReader::parse_chunk(std::string_view text, const EntryLayout& layout, std::optional<int64_t> expected,
-                             Coordinates& into) {
-  size_t threads = size_t(omp_get_max_threads());
-  size_t bytes = std::clamp<size_t>(text.size() / (4 * threads), size_t(256) << 10, size_t(4) << 20);
-  std::vector<std::string_view> parts = cut_at_lines(text, bytes);
-  std::vector<int64_t> places(parts.size() + 1);
-#pragma omp parallel for schedule(dynamic) if (parts.size() > 1)
-  for (size_t k = 0; k < parts.size(); k++) places[k + 1] = entries_at_most(parts[k], layout);
-  places[0] = into.size();
-  for (size_t k = 0; k < parts.size(); k++) places[k + 1] += places[k];
-  into.resize(places.back());
-  std::vector<ParsedChunk> parsed(parts.size());
-#pragma omp parallel for schedule(dynamic) if (parts.size() > 1)
-  for (size_t k = 0; k < parts.size(); k++) parsed[k] = parse_entries(parts[k], layout, into, places[k]);
-
-  // Comments and blank lines leave gaps: the parts move together.
-  int64_t size = places[0], value_bytes = int64_t(size_of(layout.type));
-  for (size_t k = 0; k < parts.size(); k++) {
-    int64_t count = parsed[k].entries;
-    if (size < places[k] && count > 0) {
-      for (size_t d = 0; d < layout.order(); d++)
-        std::memmove(into.column(d).data() + size, into.column(d).data() + places[k], size_t(count) * sizeof(int64_t));
-      std::memmove(into.value_bytes() + size * value_bytes, into.value_bytes() + places[k] * value_bytes,
-                   size_t(count * value_bytes));
-    }
-    if (expected && size + count > *expected)
-      fail_at_entry(*expected, layout,
-                    fmt::format("expected the end of the file after {} entries, found another", *expected),
-                    "the size line gives the number of entries");
-    size += count;
-    if (parsed[k].fault) {
-      TextFault fault = *parsed[k].fault;
-      size_t shift = size_t(parts[k].data() - chunk_.data());
-      fault.begin += shift, fault.end += shift;
-      fail_in_chunk(fault);
-    }
-  }
-  into.resize(size);
-}
-
-Coordinates TextReader::entries(const EntryLayout& layout, std::optional<int64_t> expected) {
-  Coordinates out(layout.dims, layout.type);
-  // Room for what is announced, but no more than the file can hold: untouched memory costs nothing.
-  if (expected) {
-    size_t words = std::max<size_t>(1, layout.order());
-    size_t possible = std::min(source_->limit(), size_t(1) << 36) / (2 * words) + 1;
-    out.reserve(std::min(*expected, int64_t(possible)));
-  }
-  while (true) {
-    parse_chunk(chunk_.substr(at_), layout, expected, out);
-    chunk_ = source_->next();
-    at_ = 0;
-    if (chunk_.empty()) break;
-  }
-  return out;
 }
 
 }  // namespace spdistal

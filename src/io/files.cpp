@@ -8,6 +8,8 @@
 
 #include "base/text.hpp"
 #include "io/formats.hpp"
+#include "runtime/transport/agree.hpp"
+#include "runtime/transport/threads.hpp"
 #include "tensor/pack.hpp"
 
 namespace spdistal {
@@ -20,8 +22,8 @@ bool has_suffix(std::string_view path, std::string_view suffix) {
                     [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; });
 }
 
-Contents read_contents(const std::string& path, const ReadOptions& options) {
-  Contents contents = file_format_of(path).read(path, options);
+Contents read_contents(runtime::Transport& transport, const std::string& path, const ReadOptions& options) {
+  Contents contents = file_format_of(path).read(transport, path, options);
   auto dims = std::visit([](const auto& tensor) { return tensor.dims(); }, contents);
   if (options.dims && dims != *options.dims) {
     auto show = [](const auto& sizes) {
@@ -31,12 +33,6 @@ Contents read_contents(const std::string& path, const ReadOptions& options) {
     throw UserError(fmt::format("{}: the tensor is {}, wanted is {}", path, show(dims), show(*options.dims)));
   }
   return contents;
-}
-
-// A matrix file holds a vector as one column or one row, and a scalar as a matrix of one element.
-void squeeze(Coordinates& entries, size_t order) {
-  for (size_t d = entries.order(); d-- > 0 && entries.order() > order;)
-    if (entries.dims()[d] == 1) entries.drop_dimension(d);
 }
 
 }  // namespace
@@ -53,18 +49,32 @@ const FileFormat& file_format_of(std::string_view path) {
   throw UserError(fmt::format("the name '{}' tells no file format", path), "the suffixes are " + enumerate(known));
 }
 
+void squeeze(Coordinates& entries, size_t order) {
+  for (size_t d = entries.order(); d-- > 0 && entries.order() > order;)
+    if (entries.dims()[d] == 1) entries.drop_dimension(d);
+}
+
+Coordinates read_part(runtime::Transport& transport, const std::string& path, const ReadOptions& options) {
+  Contents contents = read_contents(transport, path, options);
+  return runtime::together(
+      transport,
+      [&] {
+        Coordinates entries = std::holds_alternative<Storage>(contents) ? unpack(std::get<Storage>(contents))
+                                                                        : std::get<Coordinates>(std::move(contents));
+        return std::move(entries).converted(options.type.value_or(entries.type()));
+      },
+      runtime::NameRank::No);
+}
+
 Coordinates read_coordinates(const std::string& path, const ReadOptions& options) {
-  Contents contents = read_contents(path, options);
-  Coordinates entries = std::holds_alternative<Storage>(contents) ? unpack(std::get<Storage>(contents))
-                                                                  : std::get<Coordinates>(std::move(contents));
-  return std::move(entries).converted(options.type.value_or(entries.type()));
+  return read_part(*runtime::loopback(), path, options);
 }
 
 Storage read_storage(const std::string& path, const Format& format, const ReadOptions& options) {
   ReadOptions inner{options.type, options.dims && options.dims->size() == format.order() ? options.dims : std::nullopt};
   // The sizes of a vector are not those of the matrix it may be stored as.
   if (file_format_of(path).suffix == matrix_market.suffix && format.order() < 2) inner.dims.reset();
-  Contents contents = read_contents(path, inner);
+  Contents contents = read_contents(*runtime::loopback(), path, inner);
   if (auto* storage = std::get_if<Storage>(&contents)) {
     bool same = storage->format().levels() == format.levels() &&
                 storage->format().mode_order() == format.mode_order() &&

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/transport/transport.hpp"
 #include "tensor/coordinates.hpp"
 #include "tensor/storage.hpp"
 
@@ -25,7 +26,8 @@ struct FileFormat {
   std::string_view name;    // "Matrix Market"
   std::string_view suffix;  // ".mtx"
   bool gzip;                // also as suffix + ".gz"
-  Contents (*read)(const std::string& path, const ReadOptions& options);
+  /// Collective. On several ranks each gets some of the entries: those of rank 0, 1, … are the file's in order.
+  Contents (*read)(runtime::Transport& transport, const std::string& path, const ReadOptions& options);
   void (*write)(const std::string& path, const Storage& storage);
 };
 
@@ -33,6 +35,13 @@ struct FileFormat {
 std::vector<const FileFormat*> all_file_formats();
 /// The format of a file, by its name. Throws UserError that lists the formats.
 const FileFormat& file_format_of(std::string_view path);
+
+/// Collective. This rank's part of the entries of a file, with the sizes of the whole; those of rank 0, 1, … together are
+/// all entries in the order of the file. No rank reads more than its part, except that compressed files are inflated by
+/// the first and dealt out, and that a piece of a native file is read by one rank. A fault is thrown on all ranks.
+Coordinates read_part(runtime::Transport& transport, const std::string& path, const ReadOptions& options = {});
+/// Drops dimensions of size 1, the last first, until the order is no more than wanted: a matrix of one column is a vector.
+void squeeze(Coordinates& entries, size_t order);
 
 /// All entries of a file. Throws UserError with file:line:column, what was expected and what was found.
 Coordinates read_coordinates(const std::string& path, const ReadOptions& options = {});

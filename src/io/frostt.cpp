@@ -40,24 +40,51 @@ size_t count_words(std::string_view line) {
   return words;
 }
 
-Contents read(const std::string& path, const ReadOptions& options) {
-  TextReader in(path);
-  bool known = options.dims.has_value();
-  std::vector<int64_t> dims = known ? *options.dims : std::vector<int64_t>();
-  std::optional<size_t> words;
+struct Header {
+  std::optional<std::vector<int64_t>> dims;
+  std::optional<size_t> words;  // on the first line with an entry
+};
+
+Header read_header(TextReader& in) {
+  Header out;
   while (auto line = in.line()) {
     if (line->starts_with(dims_mark)) {
-      dims = parse_dims(in, *line);
-      known = true;
+      out.dims = parse_dims(in, *line);
       continue;
     }
-    words = count_words(*line);
-    if (*words > 0 && trim(*line)[0] != '#') {
+    out.words = count_words(*line);
+    if (*out.words > 0 && trim(*line)[0] != '#') {
       in.unread();
       break;
     }
-    words.reset();
+    out.words.reset();
   }
+  return out;
+}
+
+runtime::Bytes write_header(const Header& header) {
+  runtime::Writer out;
+  out.put(header.words ? int64_t(*header.words) : -1);
+  out.put(header.dims ? int64_t(header.dims->size()) : -1);
+  if (header.dims) out.put_all(std::span<const int64_t>(*header.dims));
+  return out.take();
+}
+
+Header take_header(const runtime::Bytes& bytes) {
+  Header out;
+  runtime::Reader in(bytes);
+  if (auto words = in.take<int64_t>(); words >= 0) out.words = size_t(words);
+  if (auto order = in.take<int64_t>(); order >= 0) out.dims = in.take_all<int64_t>(size_t(order));
+  return out;
+}
+
+Contents read(runtime::Transport& transport, const std::string& path, const ReadOptions& options) {
+  TextReader in(transport, path);
+  Header header = take_header(in.header([&] { return write_header(read_header(in)); }));
+  if (!header.dims) header.dims = options.dims;
+  bool known = header.dims.has_value();
+  std::vector<int64_t> dims = header.dims.value_or(std::vector<int64_t>());
+  std::optional<size_t> words = header.words;
   if (!words && !known)
     in.fail_at_end("the file has no entries, so that nothing tells its order and sizes",
                    "a first line '# dims: 4 5 6' gives them");
@@ -79,6 +106,7 @@ Contents read(const std::string& path, const ReadOptions& options) {
     std::vector<int64_t> largest(order);
     for (size_t d = 0; d < order; d++)
       for (int64_t c : entries.column(d)) largest[d] = std::max(largest[d], c + 1);
+    transport.allreduce(largest.data(), largest.size(), ScalarType::Int64, runtime::ReduceOp::Max);
     entries.set_dims(largest);
   }
   return entries;

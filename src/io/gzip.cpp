@@ -30,6 +30,7 @@ class GzipText : public TextSource {
 
   std::string_view next() override {
     lines_ += std::count(now_.text.data(), now_.text.data() + handed_, '\n');
+    begins_ = inflated_;
     if (filling_.valid()) filling_.get();
     else fill();
     while (true) {
@@ -42,6 +43,7 @@ class GzipText : public TextSource {
       ahead_.text.resize(2 * ahead_.text.size());
       fill();
     }
+    inflated_ = file_.bytes.size() - left();
     std::swap(now_, ahead_);
     // What follows the last line of this chunk begins the next one.
     ahead_.filled = now_.filled - handed_;
@@ -52,6 +54,7 @@ class GzipText : public TextSource {
   }
 
   int64_t lines_before() const override { return lines_; }
+  double progress() const override { return double(begins_) / double(file_.bytes.size()); }
   // The format cannot compress better than 1032 : 1.
   size_t limit() const override {
     return file_.bytes.size() > std::numeric_limits<size_t>::max() / 1032 ? std::numeric_limits<size_t>::max()
@@ -100,6 +103,7 @@ class GzipText : public TextSource {
   Chunk now_, ahead_;   // the chunk in use, and the one being inflated
   int64_t handed_ = 0;  // how much of `now_` was given out: its whole lines
   int64_t lines_ = 0;
+  size_t inflated_ = 0, begins_ = 0;  // bytes of the file behind the chunk in use, and before it
   bool ended_ = false;
   std::future<void> filling_;
 };

@@ -9,6 +9,7 @@
 #include "io/formats.hpp"
 #include "io/number.hpp"
 #include "io/text_writer.hpp"
+#include "runtime/transport/agree.hpp"
 #include "tensor/pack.hpp"
 
 namespace spdistal {
@@ -132,26 +133,36 @@ Header read_header(TextReader& in) {
   in.fail_at_end("expected the line of sizes, found the end of the file");
 }
 
-// Each entry off the diagonal stands for two.
-Coordinates mirror(const TextReader& in, const EntryLayout& layout, Symmetry symmetry, Coordinates entries) {
-  int64_t n = entries.size(), off = 0, lower_entry = n, upper_entry = n, diagonal = n;
-  std::span<int64_t> i = entries.column(0), j = entries.column(1);
-  for (int64_t e = 0; e < n; e++) {
-    int64_t row = i[size_t(e)], column = j[size_t(e)];
-    off += row != column;
-    if (row > column && lower_entry == n) lower_entry = e;
-    if (row < column && upper_entry == n) upper_entry = e;
-    if (row == column && diagonal == n) diagonal = e;
-  }
-  if (lower_entry < n && upper_entry < n)
-    in.fail_at_entry(
-        std::max(lower_entry, upper_entry), layout,
-        fmt::format("an entry {} the diagonal, after others {} it", upper_entry > lower_entry ? "above" : "below",
-                    upper_entry > lower_entry ? "below" : "above"),
-        "a file with a symmetry lists one triangle; the other follows from it");
-  if (symmetry == Symmetry::Skew && diagonal < n)
+// One triangle is listed, over all ranks. Collective.
+void check_triangle(runtime::Transport& transport, const TextReader& in, const EntryLayout& layout, Symmetry symmetry,
+                    const Coordinates& entries) {
+  // The first entries below, above and on the diagonal, by their numbers in the file.
+  int64_t none = in.entries_in_all(), first[3] = {none, none, none};
+  std::span<const int64_t> i = entries.column(0), j = entries.column(1);
+  for (size_t e = i.size(); e-- > 0;) first[i[e] > j[e] ? 0 : i[e] < j[e] ? 1 : 2] = in.entries_before() + int64_t(e);
+  transport.allreduce(first, 3, ScalarType::Int64, runtime::ReduceOp::Min);
+  auto [lower_entry, upper_entry, diagonal] = first;
+  bool both = lower_entry < none && upper_entry < none;
+  if (!both && !(symmetry == Symmetry::Skew && diagonal < none)) return;
+  auto say = [&] {
+    if (transport.rank() != 0) return;
+    if (both)
+      in.fail_at_entry(
+          std::max(lower_entry, upper_entry), layout,
+          fmt::format("an entry {} the diagonal, after others {} it", upper_entry > lower_entry ? "above" : "below",
+                      upper_entry > lower_entry ? "below" : "above"),
+          "a file with a symmetry lists one triangle; the other follows from it");
     in.fail_at_entry(diagonal, layout, "an entry on the diagonal of a skew-symmetric matrix",
                      "the diagonal of such a matrix is zero and not listed");
+  };
+  runtime::together(transport, say, runtime::NameRank::No);
+}
+
+// Each entry off the diagonal stands for two.
+Coordinates mirror(Symmetry symmetry, Coordinates entries) {
+  int64_t n = entries.size(), off = 0;
+  std::span<int64_t> i = entries.column(0), j = entries.column(1);
+  for (int64_t e = 0; e < n; e++) off += i[size_t(e)] != j[size_t(e)];
   entries.resize(n + off);
   i = entries.column(0), j = entries.column(1);
   with_type(entries.type(), [&](auto zero) {
@@ -173,15 +184,18 @@ Coordinates mirror(const TextReader& in, const EntryLayout& layout, Symmetry sym
   return entries;
 }
 
-// The elements of an array in the order of the file get their coordinates.
-Coordinates place(const Header& header, Coordinates values) {
+// The elements of an array in the order of the file, `before` of which are elsewhere, get their coordinates.
+Coordinates place(const Header& header, int64_t before, Coordinates values) {
   int64_t n = values.size();
   std::vector<Array<int64_t>> columns;
   columns.emplace_back(n), columns.emplace_back(n);
-  int64_t e = 0;
-  for (int64_t j = 0; e < n; j++) {
+  int64_t e = 0, j = 0, skip = before;  // elements of column j that come before
+  if (header.symmetry == Symmetry::General && header.rows > 0) j = before / header.rows, skip = before % header.rows;
+  for (; e < n; j++) {
     int64_t first = header.symmetry == Symmetry::General ? 0 : header.symmetry == Symmetry::Skew ? j + 1 : j;
-    for (int64_t i = first; i < header.rows && e < n; i++, e++) columns[0][e] = i, columns[1][e] = j;
+    int64_t begin = first + std::min(skip, header.rows - first);
+    skip -= begin - first;
+    for (int64_t i = begin; i < header.rows && e < n; i++, e++) columns[0][e] = i, columns[1][e] = j;
   }
   ScalarType type = values.type();
   Array<std::byte> bytes(n * int64_t(size_of(type)));
@@ -189,9 +203,14 @@ Coordinates place(const Header& header, Coordinates values) {
   return Coordinates({header.rows, header.columns}, type, std::move(columns), std::move(bytes));
 }
 
-Contents read(const std::string& path, const ReadOptions& options) {
-  TextReader in(path);
-  Header header = read_header(in);
+Contents read(runtime::Transport& transport, const std::string& path, const ReadOptions& options) {
+  TextReader in(transport, path);
+  runtime::Bytes bytes = in.header([&] {
+    runtime::Writer out;
+    out.put(read_header(in));
+    return out.take();
+  });
+  Header header = runtime::Reader(bytes).take<Header>();
   constexpr ScalarType natural[] = {ScalarType::Float64, ScalarType::Int64, ScalarType::Float64,
                                     ScalarType::Complex128};
   ScalarType type = options.type.value_or(natural[size_t(header.field)]);
@@ -204,12 +223,16 @@ Contents read(const std::string& path, const ReadOptions& options) {
     layout.dims = {header.rows, header.columns};
   }
   Coordinates entries = in.entries(layout, header.entries);
-  if (entries.size() < header.entries)
-    in.fail_at_end(fmt::format("expected {} entries, found {}", header.entries, entries.size()),
+  if (in.entries_in_all() < header.entries)
+    in.fail_at_end(fmt::format("expected {} entries, found {}", header.entries, in.entries_in_all()),
                    "the file may have been cut short");
-  if (header.layout == Layout::Array) entries = place(header, std::move(entries));
-  if (header.symmetry != Symmetry::General) entries = mirror(in, layout, header.symmetry, std::move(entries));
-  return entries;
+  if (header.symmetry != Symmetry::General && header.layout == Layout::Coordinate)
+    check_triangle(transport, in, layout, header.symmetry, entries);
+  return runtime::together(transport, [&] {
+    if (header.layout == Layout::Array) entries = place(header, in.entries_before(), std::move(entries));
+    if (header.symmetry != Symmetry::General) entries = mirror(header.symmetry, std::move(entries));
+    return std::move(entries);
+  });
 }
 
 void write(const std::string& path, const Storage& storage) {

@@ -18,6 +18,7 @@
 #include "io/checksum.hpp"
 #include "io/formats.hpp"
 #include "io/source.hpp"
+#include "runtime/transport/agree.hpp"
 #include "tensor/pack.hpp"
 
 namespace spdistal {
@@ -108,6 +109,8 @@ class Reader {
   }
 
   int64_t pieces() const { return pieces_; }
+  const std::vector<int64_t>& dims() const { return dims_; }
+  ScalarType type() const { return type_; }
 
   Storage piece(int64_t number) {
     require(number >= 0 && number < pieces_, "the piece is one of the file's");
@@ -209,14 +212,19 @@ class Reader {
   int64_t pieces_ = 0;
 };
 
-Contents read(const std::string& path, const ReadOptions&) {
-  Reader in(path);
-  if (in.pieces() == 0) throw UserError(fmt::format("{}: the file has no pieces", path));
-  Storage first = in.piece(0);
-  if (in.pieces() == 1) return first;
-  Coordinates all = unpack(first);
-  for (int64_t k = 1; k < in.pieces(); k++) all.append(unpack(in.piece(k)));
-  return all;
+Contents read(runtime::Transport& transport, const std::string& path, const ReadOptions&) {
+  return runtime::together(
+      transport,
+      [&]() -> Contents {
+        Reader in(path);
+        if (in.pieces() == 0) throw UserError(fmt::format("{}: the file has no pieces", path));
+        if (in.pieces() == 1 && transport.size() == 1) return in.piece(0);
+        Range mine = block(in.pieces(), transport.size(), transport.rank());
+        Coordinates all(in.dims(), in.type());
+        for (int64_t k = mine.lo; k < mine.hi; k++) all.append(unpack(in.piece(k)));
+        return all;
+      },
+      runtime::NameRank::No);
 }
 
 void write(const std::string& path, const Storage& storage) {

@@ -75,6 +75,11 @@ std::unique_ptr<TextSource> TextSource::open(const std::string& path) {
   return std::make_unique<PlainText>(std::move(file));
 }
 
+bool TextSource::is_shared(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && !is_gzip(map_file(path).text());
+}
+
 NewFile::NewFile(std::string path) : path_(std::move(path)), beside_(path_ + ".XXXXXX") {
   struct stat status {};
   if (::stat(path_.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) cannot("write", path_, EISDIR);

@@ -25,6 +25,8 @@ MappedFile map_file(const std::string& path);
 class TextSource {
  public:
   static std::unique_ptr<TextSource> open(const std::string& path);
+  /// Whether everyone who opens the file sees the same plain text, at any place: no pipe, and not compressed.
+  static bool is_shared(const std::string& path);
   virtual ~TextSource() = default;
 
   /// The next chunk: it ends with a line, or with the file. Empty at the end. Stands until the next call.
@@ -33,6 +35,8 @@ class TextSource {
   virtual int64_t lines_before() const = 0;
   /// How many bytes of text there can be at most.
   virtual size_t limit() const = 0;
+  /// How far into the file the last chunk begins: never falls, from 0 to 1.
+  virtual double progress() const { return 0; }
 };
 
 /// A file that appears under its name when all is written, and not at all otherwise.

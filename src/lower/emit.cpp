@@ -49,9 +49,7 @@ void Lowerer::range_loop(const Forall& loop, const std::string& name, const Segm
 
   // The share [t, t + 1) of `parts` of the range, by weight where that is told.
   auto share = [&](const Expr& t, const Expr& parts) -> Segment {
-    // A block past the end has nothing, but begins beyond what the weights are told for.
-    Expr begin = weight && on_pieces() ? ir::min(range.begin, range.end) : range.begin;
-    Var from = f_.constant(name + "_from", begin), to = f_.constant(name + "_to", range.end);
+    Var from = f_.constant(name + "_from", range.begin), to = f_.constant(name + "_to", range.end);
     auto cut = [&](const Expr& part) -> Expr {
       if (!weight) return from + (to - from) * part / parts;
       Expr first = from - weight->first, last = to - weight->first;
@@ -59,7 +57,9 @@ void Lowerer::range_loop(const Forall& loop, const std::string& name, const Segm
            w1 = ir::cast(ScalarType::Int64, ir::load(weight->sums, last));
       Expr target = ir::cast(weight->sums.type.scalar, w0 + (w1 - w0) * part / parts);
       Expr found = ir::lower_bound(weight->sums, first, last, target) + weight->first;
-      return ir::select(ir::equal(part, 0), from, ir::select(ir::equal(part, parts), to, found));
+      // Of a block past the end a piece has nothing, weights neither.
+      Expr last_cut = on_pieces() ? ir::equal(part, parts) || to <= from : ir::equal(part, parts);
+      return ir::select(ir::equal(part, 0), from, ir::select(last_cut, to, found));
     };
     return {f_.constant(name + "_begin", cut(t)), f_.constant(name + "_end", cut(t + 1))};
   };

@@ -75,9 +75,13 @@ void Lowerer::visit_loop(const Forall& loop) {
           store(vals_array(0), result_position(), ir::zero(ir::value_of(result_type())), ir::StoreMode::Set);
         });
       zeroed_here();
-      sum_in_threads_ = true;
+      // A loop that cannot be divided among threads adds to the element turn by turn.
+      bool zeroed = zeroed_;
+      sum_in_threads_ = revisiting_ = zeroed_ = true;
       lowered(loop);
       sum_in_threads_ = false;
+      revisiting_ = outer;
+      zeroed_ = zeroed;
       return;
     }
     if (placed || phase_ == Phase::Fill) sum_ = f_.variable("sum", ir::zero(ir::value_of(sum_type())));

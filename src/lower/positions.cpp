@@ -11,6 +11,13 @@ using namespace notation;
 using ir::Expr;
 using ir::Var;
 
+namespace {
+
+// A divisor, also where there is nothing to divide.
+Expr nonzero(const Expr& size) { return ir::constant(size) ? size : ir::max(size, ir::int64(1)); }
+
+}  // namespace
+
 Expr Lowerer::stored_positions(int tensor, size_t level) {
   std::string key = fmt::format("{}{}_count", tensor_name(tensor), level + 1);
   auto known = params_.find(key);
@@ -123,7 +130,7 @@ std::vector<std::pair<IndexVar, Expr>> Lowerer::enter_position(
   }
   states_[size_t(k)] = reached;
   const IndexVar& whole = provenance_.made_by(position_var)->replaced[0].var;
-  if (levels.first < levels.last) found.emplace_back(whole, fused(found));
+  if (whole != levels.var(levels.first)) found.emplace_back(whole, fused(found));
   return found;
 }
 
@@ -157,10 +164,10 @@ std::map<size_t, Var> Lowerer::search_parents(const Levels& levels, const Expr& 
   std::optional<size_t> stored = looked_up(levels);
   if (!stored || *stored == levels.first) return out;
   Expr rest = first;
-  for (size_t level = levels.last; level > *stored; level--) rest = rest / size(levels.var(level));
+  for (size_t level = levels.last; level > *stored; level--) rest = rest / nonzero(size(levels.var(level)));
   Expr position = local_position(levels, *stored, rest);
   for (size_t level = *stored; level > levels.first; level--) {
-    if (formats[level].properties().full) position = position / stride(tensor, level);
+    if (formats[level].properties().full) position = position / nonzero(stride(tensor, level));
     else if (!formats[level].properties().branchless) {
       Expr above = search_parent(tensor, level, position);
       out.insert_or_assign(level, f_.variable(fmt::format("p{}{}", tensor_name(tensor), level), above));
@@ -256,8 +263,7 @@ void Lowerer::row_loop(const Forall& loop, const IndexVar& var, const Segment& r
   else if (on_pieces()) start = ir::int64(0) - number(row_name + "_base", PositionBase{k, levels.last});
 
   range_loop(loop, name(var), range, std::nullopt, [&](const Segment& mine, const ir::LoopOptions& options) {
-    bool owned = racing_ && owns_rows(loop, levels),
-         complete = statement_.start == Start::Zero && row_is_complete(levels);
+    bool owned = racing_ && owns_rows(loop, levels), complete = start_ == Start::Zero && row_is_complete(levels);
     std::map<size_t, Var> parents = search_parents(levels, mine.begin);
     const Var& row = parents.at(levels.last);
     Var pos = pos_array(tensor, levels.last);

@@ -47,12 +47,12 @@ class PlanPrinter {
   }
 
   std::string entry(const Access& access, const Statement& s) const {
-    if (s.colouring == Colouring::NonZero) return access.split->bounds;
+    if (s.colouring == Colouring::NonZero) return "{" + access.split->bounds + "}";
     size_t dim = access.dims[s.out.level];
     const std::string& variable = access.variables[dim];
     const Projection& projection = access.projections[dim];
-    if (auto* affine = std::get_if<Affine>(&projection)) return affine->bounds;
-    if (auto* gather = std::get_if<Gather>(&projection)) return fmt::format("{} in {}", variable, set(gather->set));
+    if (auto* affine = std::get_if<Affine>(&projection)) return "{" + affine->bounds + "}";
+    if (auto* gather = std::get_if<Gather>(&projection)) return fmt::format("{{{} in {}}}", variable, set(gather->set));
     return variable;
   }
 
@@ -67,6 +67,8 @@ class PlanPrinter {
     out_ += "\n";
     std::vector<std::pair<std::string, std::string_view>> lines;
     for (const Statement& s : a.partitions) {
+      // Above the first level there is only the root, which every colour has.
+      if (s.out.level == 0 && s.out.part == Part::Parents && !a.lists[0]) continue;
       std::string out = name(a, s.out), line;
       if (s.op == Op::Init) line = fmt::format("C_{} = {{}}", out);
       else if (s.op == Op::Entry) line = fmt::format("C_{}[{}] = {}", out, colour(a), entry(a, s));
@@ -121,7 +123,7 @@ class PlanPrinter {
       if (std::string text = fetched_at(k); !text.empty()) out_ += indent + text + "\n";
     }
     out_ += indent + "leaf\n";
-    out_ += spdistal::indent(plan_.leaf, indent.size() + 2);
+    out_ += spdistal::indent(plan_.leaf, indent.size() + 2) + "\n";
   }
 
   const Plan& plan_;

@@ -7,6 +7,7 @@
 
 #include "io/checksum.hpp"
 #include "io/files.hpp"
+#include "runtime/transport/threads.hpp"
 #include "tensor/pack.hpp"
 #include "unit/io/scratch.hpp"
 
@@ -52,7 +53,7 @@ class DamagedFiles {
       Coordinates entries = read_coordinates(path);
       if (auto sound = entries.check(); !sound) return sound.refusal().message;
       if (name_ == "x.spd")
-        if (auto sound = verify(std::get<Storage>(file_format_of(path).read(path, {}))); !sound)
+        if (auto sound = verify(std::get<Storage>(file_format_of(path).read(*runtime::loopback(), path, {}))); !sound)
           return sound.refusal().message;
       return {};
     } catch (const UserError&) { return {}; } catch (const std::exception& error) {

@@ -15,6 +15,9 @@ std::unique_ptr<Transport> world;
 }  // namespace
 
 void on_ranks(const std::function<void(Transport&)>& check) { check(*world); }
+void on_so_many_ranks(int ranks, const std::function<void(Transport&)>& check) {
+  if (world->size() == ranks) check(*world);
+}
 void on_ranks_cutting(int64_t largest_message, const std::function<void(Transport&)>& check) {
   auto cutting = start_mpi({.largest_message = largest_message});
   check(*cutting);

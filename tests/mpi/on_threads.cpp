@@ -7,6 +7,7 @@ namespace spdistal::runtime::testkit {
 void on_ranks(const std::function<void(Transport&)>& check) {
   for (int ranks : {1, 2, 3, 4}) run_ranks(ranks, check);
 }
+void on_so_many_ranks(int ranks, const std::function<void(Transport&)>& check) { run_ranks(ranks, check); }
 void on_ranks_cutting(int64_t largest_message, const std::function<void(Transport&)>& check) {
   for (int ranks : {1, 2, 3, 4}) run_ranks(ranks, check, {.largest_message = largest_message});
 }

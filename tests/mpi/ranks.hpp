@@ -9,7 +9,9 @@ namespace spdistal::runtime::testkit {
 /// Calls the check with the transport of each rank: those of `mpirun`, or for one, two, three and four ranks as
 /// threads.
 void on_ranks(const std::function<void(Transport&)>& check);
-/// The same with messages of at most so many bytes.
+/// The same on so many ranks; under mpirun of another number nothing is done.
+void on_so_many_ranks(int ranks, const std::function<void(Transport&)>& check);
+/// As the first, with messages of at most so many bytes.
 void on_ranks_cutting(int64_t largest_message, const std::function<void(Transport&)>& check);
 /// How many of the random cases of a test to run: under mpirun a share of them.
 int cases(int alone, int under_mpi);

@@ -30,8 +30,6 @@ std::string usage_error(const CLI::App*, const CLI::Error& error) {
 int run(const spdistal::ProgramText& text, const std::set<std::string>& print, int runs, bool check, bool report) {
   auto wanted = [&](const std::string& what) { return print.contains(what) || print.contains("all"); };
   spdistal::Program program(text);
-  // All ranks compute, one speaks.
-  if (!program.leads()) std::cout.setstate(std::ios::failbit), std::cerr.setstate(std::ios::failbit);
   bool computes = program.has_data() || check || report || runs > 0 || !text.outputs.empty() || wanted("kernel") ||
                   print.contains("plan");
   if (wanted("statement") || !computes) std::cout << program.statement();
@@ -39,8 +37,10 @@ int run(const spdistal::ProgramText& text, const std::set<std::string>& print, i
 
   program.load();
   if (wanted("plan")) std::cout << program.plan() << std::flush;
-  if (wanted("kernel")) std::cout << program.kernel();
   program.compute();
+  if (wanted("kernel")) std::cout << program.kernel();  // those of pieces are known once the pieces are there
+  // Of the first run: later ones find what was moved in place.
+  std::string moved = report ? program.report() : "";
   for (const std::string& note : program.notes()) std::cerr << "note: " << note << "\n";
   if (check) {
     spdistal::Comparison comparison = program.check();
@@ -55,7 +55,7 @@ int run(const spdistal::ProgramText& text, const std::set<std::string>& print, i
     if (times.operations) std::cout << *times.operations / times.median * 1e-9 << " GFLOP/s, ";
     std::cout << times.bytes / times.median * 1e-9 << " GB/s\n";
   }
-  if (report) std::cout << program.report();
+  if (report) std::cout << moved;
   program.write();
   return 0;
 }
@@ -97,13 +97,15 @@ int main(int argc, char** argv) {
 
   app.failure_message(usage_error);
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    int code = app.exit(error);
-    return code == 0 ? 0 : kBadInput;
-  }
-
-  try {
+    // All ranks compute, one speaks. They are connected before anything can go wrong: a launcher ends all when one ends
+    // with an error, and the message of another may be lost.
+    if (!spdistal::Program::leads()) std::cout.setstate(std::ios::failbit), std::cerr.setstate(std::ios::failbit);
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      int code = app.exit(error);
+      return code == 0 ? 0 : kBadInput;
+    }
     return run(text, {print.begin(), print.end()}, runs, check, report);
   } catch (const spdistal::UserError& error) {
     std::cerr << error.what() << "\n";

@@ -57,13 +57,13 @@ Bytes write(const std::exception_ptr& error) {
 
 }  // namespace
 
-void agree(Transport& transport, const std::exception_ptr& mine) {
+void agree(Transport& transport, const std::exception_ptr& mine, NameRank name) {
   bool failed = transport.allreduce(int32_t(mine != nullptr), ReduceOp::Max) != 0;
   if (!failed) return;
   std::vector<Bytes> all = share(transport, mine ? write(mine) : Bytes());
   auto first = std::ranges::find_if(all, [](const Bytes& bytes) { return !bytes.empty(); });
   bool everywhere = std::ranges::all_of(all, [&](const Bytes& bytes) { return bytes == *first; });
-  raise(*first, everywhere ? "" : fmt::format("rank {}: ", first - all.begin()));
+  raise(*first, everywhere || name == NameRank::No ? "" : fmt::format("rank {}: ", first - all.begin()));
 }
 
 void agree_same(Transport& transport, uint64_t hash, std::string_view what) {

@@ -11,26 +11,29 @@
 
 namespace spdistal::runtime {
 
+/// Whether an error says which rank it comes from. Of what is wrong with a file, say, it does not matter who read it.
+enum class NameRank { Yes, No };
+
 /// Collective. Returns where no rank brings an error (nullptr). Otherwise throws on every rank the error of the lowest
 /// rank that has one, of the same kind (UserError, SystemError, InternalError; others become InternalError), with the
 /// rank named unless all ranks bring the same.
-void agree(Transport& transport, const std::exception_ptr& mine);
+void agree(Transport& transport, const std::exception_ptr& mine, NameRank name = NameRank::Yes);
 
 /// Collective. Runs `body`, then agrees on how it ended. The body itself calls no collectives.
 template <class F>
-auto together(Transport& transport, F&& body) {
+auto together(Transport& transport, F&& body, NameRank name = NameRank::Yes) {
   std::exception_ptr error;
   if constexpr (std::is_void_v<std::invoke_result_t<F>>) {
     try {
       body();
     } catch (...) { error = std::current_exception(); }
-    agree(transport, error);
+    agree(transport, error, name);
   } else {
     std::optional<std::invoke_result_t<F>> result;
     try {
       result.emplace(body());
     } catch (...) { error = std::current_exception(); }
-    agree(transport, error);
+    agree(transport, error, name);
     return std::move(*result);
   }
 }

@@ -1,0 +1,72 @@
+"""The command line tool under mpirun: the same answer as alone, and errors that are said once and end all ranks."""
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+from python_tests import SETTINGS
+
+TOOL = pathlib.Path(SETTINGS["build"]) / "bin/spdistal"
+MPIRUN = ("mpirun", "--oversubscribe", "--allow-run-as-root", "-n")
+BAD_MATRIX = "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1.0\n4 1 2.0\n"
+
+
+class Ranks(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_tool(self, ranks, *arguments, status=0):
+        launcher = (*MPIRUN, str(ranks)) if ranks else ()
+        done = subprocess.run([*launcher, TOOL, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=120,
+                              check=False)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def test_a_product_is_right_and_reported_piece_by_piece(self):
+        spmv = ("a(i) = B(i,j)*c(j)", "-f", "B:ds", "-g", "B:rmat,12,8", "-g", "c:random", "-m", "8", "--check", "--report")
+        counts = []
+        for ranks in (0, 1, 4):
+            with self.subTest(ranks=ranks):
+                out = self.run_tool(ranks, *spmv).stdout
+                self.assertEqual(out.count("check: right"), 1, out)
+                pieces = re.findall(r"^ +(\d+) +(\d+) +[0-9.]+ +(\d+) +(\d+)$", out, re.MULTILINE)
+                self.assertEqual([int(piece) for piece, *_ in pieces], list(range(8)))
+                counts.append(pieces)
+                crossed = int(re.search(r"^(\d+) bytes in (\d+) messages", out, re.MULTILINE).group(1))
+                self.assertEqual(crossed > 0, ranks > 1, out)
+        # What a piece holds and receives does not depend on where the pieces are.
+        self.assertEqual(counts[0], counts[1])
+        self.assertEqual(counts[0], counts[2])
+
+    def test_every_rank_count_computes_the_same_files(self):
+        for ranks in (0, 1, 3):
+            self.run_tool(ranks, "A(i,j) = B(i,k) * B(k,j)", "-f", "A:ds", "-f", "B:ds", "-g", "B:stencil7,4", "-o",
+                          f"A:A{ranks}.mtx", "--check")
+        first = (self.folder / "A0.mtx").read_text()
+        self.assertGreater(len(first.splitlines()), 64)
+        self.assertEqual(first, (self.folder / "A1.mtx").read_text())
+        self.assertEqual(first, (self.folder / "A3.mtx").read_text())
+
+    def test_errors_are_said_once_and_end_all_ranks(self):
+        (self.folder / "bad.mtx").write_text(BAD_MATRIX)
+        spmv = ("a(i) = B(i,j) * c(j)", "-f", "B:ds")
+        for arguments, message in (((*spmv, "--nothing"), "unexpected argument: --nothing"),
+                                   ((*spmv, "-f", "c:x"), "'x' is no level format"),
+                                   (("a(i) = B(i,j) * c(j",), "expected"),
+                                   ((*spmv, "-i", "B:nowhere.mtx"), "cannot open 'nowhere.mtx'"),
+                                   ((*spmv, "-i", "B:bad.mtx", "-g", "c:ones"), "bad.mtx:4:1: expected a row of 1 to 3"),
+                                   ((*spmv, "-g", "B:rmat,4,2"), "c has no data"),
+                                   ((*spmv, "-g", "B:rmat,4,2", "-g", "c:ones", "-o", "a:nowhere/a.mtx"), "nowhere"),
+                                   ((*spmv, "-m", "2", "-s", "distribute(x)"), "x")):
+            with self.subTest(message=message):
+                done = self.run_tool(4, *arguments, status=2)
+                self.assertEqual(done.stderr.count("error: "), 1, done.stderr)
+                self.assertIn(message, done.stderr)
+                self.assertEqual(done.stdout, "")
+
+
+if __name__ == "__main__":
+    unittest.main()
