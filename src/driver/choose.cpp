@@ -1,6 +1,9 @@
 // What runs where nobody said how: conversions, distribution, threads.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "driver/homes.hpp"
 #include "driver/session.hpp"
 #include "driver/state.hpp"
@@ -58,6 +61,91 @@ Chosen over_pieces(Chosen chosen, int64_t pieces) {
   return chosen;
 }
 
+// The stored elements below the positions before one of the first level.
+int64_t elements_before(const Pattern& pattern, int64_t position) {
+  for (size_t k = 1; k < pattern.order(); k++) {
+    const LevelArrays& level = pattern.level(k);
+    const LevelProperties& properties = pattern.format().levels()[k].properties();
+    if (properties.full) position *= level.range.size();
+    else if (!properties.branchless) position = level.pos.empty() ? 0 : level.pos[position];
+  }
+  return position;
+}
+
+// The first position of the first level whose coordinate is not below x.
+int64_t first_position(const Pattern& pattern, int64_t x) {
+  const LevelArrays& level = pattern.level(0);
+  if (pattern.format().levels()[0].properties().full)
+    return std::clamp(x, level.range.lo, level.range.hi) - level.range.lo;
+  int64_t lo = 0, hi = level.positions;
+  while (lo < hi) {
+    int64_t middle = lo + (hi - lo) / 2;
+    if (level.crd[middle] < x) lo = middle + 1;
+    else hi = middle;
+  }
+  return lo;
+}
+
+// Collective. The most stored elements in a block of the first level's dimension, over their mean.
+double imbalance(const Home& home, int64_t pieces) {
+  std::vector<int64_t> counts(static_cast<size_t>(pieces));
+  int64_t n = home.dims()[size_t(home.format().mode_order()[0])];
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) {
+    if (home.owns_nothing(q)) continue;
+    const Pattern& pattern = home.piece(q).pattern();
+    for (int64_t c = 0; c < pieces; c++) {
+      Range rows = block(n, pieces, c);
+      counts[size_t(c)] += elements_before(pattern, first_position(pattern, rows.hi)) -
+                           elements_before(pattern, first_position(pattern, rows.lo));
+    }
+  }
+  Session::instance().transport().allreduce(counts.data(), counts.size(), ScalarType::Int64, runtime::ReduceOp::Sum);
+  int64_t most = *std::max_element(counts.begin(), counts.end());
+  int64_t all = std::accumulate(counts.begin(), counts.end(), int64_t(0));
+  return all == 0 ? 1 : double(most) * double(pieces) / double(all);
+}
+
+// Equal shares of the non-zeros, where blocks of rows would be badly skewed and the result can be added up.
+std::optional<Chosen> over_non_zeros(const Chosen& chosen, int64_t pieces, const Homes& homes) {
+  constexpr double badly = 2;
+  constexpr int64_t worth_it = 4096;  // non-zeros of a piece
+  const ConcreteStatement& statement = chosen.statement;
+  std::vector<Forall> loops = outer_loops(statement.body);
+  if (loops.empty() || !statement.result.format().is_dense() || !loops.back().body.is<Assign>()) return {};
+  const Assign& assign = *loops.back().body.as<Assign>();
+  Printer names;
+  names(statement);
+  std::optional<Chosen> out;
+  each<notation::Access>(assign.rhs, [&](const notation::Access& a) {
+    const Format& format = a.tensor.format();
+    if (out || a.tensor.order() < 2 || format.is_dense() || !homes.contains(a.tensor)) return;
+    if (format.levels().back().properties().full) return;
+    for (size_t k = 0; k < a.tensor.order(); k++)
+      if (k >= loops.size() || !(loops[k].var == a.indices[size_t(format.mode_order()[k])])) return;
+    const Home& home = *homes.at(a.tensor);
+    if (home.nnz() < worth_it * pieces) return;
+    double skew = imbalance(home, pieces);
+    if (skew < badly) return;
+    std::vector<Command> commands;
+    IndexVar fused = loops[0].var;
+    for (size_t k = 1; k < a.tensor.order(); k++) {
+      IndexVar next(k + 1 == a.tensor.order() ? "f" : "f" + std::to_string(k));
+      commands.push_back(Fuse{fused, loops[k].var, next});
+      fused = next;
+    }
+    IndexVar position("fp"), outer("fo"), inner("fi");
+    commands.push_back(Pos{fused, position, Expression(Expr(a))});
+    commands.push_back(Divide{position, outer, inner, pieces});
+    commands.push_back(Distribute{{outer}});
+    Result<ConcreteStatement> cut_up = schedule::apply(commands, statement);
+    if (!cut_up) return;
+    out = Chosen{*cut_up, chosen.conversions, std::move(commands),
+                 fmt::format("blocks of {} would have up to {:.1f} times their share of the non-zeros of {}",
+                             names.name(loops[0].var), skew, names.name(a.tensor))};
+  });
+  return out;
+}
+
 // The outermost loop that is not distributed.
 std::optional<IndexVar> first_local(const ConcreteStatement& statement) {
   for (const Forall& loop : outer_loops(statement.body))
@@ -92,13 +180,16 @@ int64_t pieces_of(const StatementState& statement) {
   return ranks;
 }
 
-Chosen choose(const StatementState& statement, int64_t pieces) {
+Chosen choose(const StatementState& statement, int64_t pieces, const Homes& homes) {
   if (!statement.commands.empty()) return {statement.scheduled};
   Chosen chosen{statement.scheduled};
   Converted converted = insert_conversions(statement.assignment);
   if (!converted.conversions.empty())
     chosen = {concretize(converted.assignment).value(), std::move(converted.conversions)};
-  if (pieces > 1) chosen = over_pieces(std::move(chosen), pieces);
+  if (pieces > 1) {
+    if (std::optional<Chosen> balanced = over_non_zeros(chosen, pieces, homes)) return *balanced;
+    chosen = over_pieces(std::move(chosen), pieces);
+  }
   chosen.statement = over_threads(chosen.statement);
   return chosen;
 }

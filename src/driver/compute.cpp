@@ -40,16 +40,36 @@ std::string widths_of(const Storages& storages) {
 
 runtime::Transport& transport() { return Session::instance().transport(); }
 
+// The same text for statements that say the same of the same tensors with the same schedule.
+std::string key_of(const StatementState& statement) {
+  Printer names;
+  std::string key = names(statement.assignment) + "\n" + names(statement.scheduled);
+  for (const TensorVar& tensor : tensors(statement.assignment))
+    key += fmt::format("\n{} {}", names.name(tensor), std::hash<Symbol>{}(tensor.symbol()));
+  for (const Command& command : statement.commands) key += "\n" + schedule::print(command, names);
+  return key;
+}
+
+void find_prepared(TensorState& result, StatementState& statement) {
+  if (statement.prepared) return;
+  // Texts that hold numbers that change all the time are not worth keeping.
+  if (result.prepared.size() > 16) result.prepared.clear();
+  std::shared_ptr<Prepared>& found = result.prepared[key_of(statement)];
+  if (!found) found = std::make_shared<Prepared>();
+  statement.prepared = found;
+}
+
 // Adds converted operands, made anew where the original has changed.
 void add_copies(StatementState& statement, Homes& homes) {
-  bool first = !statement.chosen;
-  if (first) statement.chosen = choose(statement, pieces_of(statement));
+  Prepared& prepared = *statement.prepared;
+  bool first = !prepared.chosen;
+  if (first) prepared.chosen = choose(statement, pieces_of(statement), homes);
   auto converted = [&](const Conversion& c) {
     return redistribute(transport(), *homes.at(c.from), c.to.format(), homes_of(c.to, transport().size()));
   };
-  for (const Conversion& c : first ? statement.chosen->conversions : std::vector<Conversion>{})
-    statement.copies.push_back({c, homes.at(c.from)->version(), converted(c)});
-  for (StatementState::Copy& copy : statement.copies) {
+  for (const Conversion& c : first ? prepared.chosen->conversions : std::vector<Conversion>{})
+    prepared.copies.push_back({c, homes.at(c.from)->version(), converted(c)});
+  for (Prepared::Copy& copy : prepared.copies) {
     uint64_t version = homes.at(copy.conversion.from)->version();
     if (copy.version != version) {
       copy.home = converted(copy.conversion);
@@ -128,12 +148,19 @@ Homes operands_of(TensorState& result, StatementState& statement, bool first) {
                       "give it data first: insert and pack, read, or fill");
     out.emplace(result.var, &*result.home);
   }
+  bool first_time = !statement.prepared || !statement.prepared->chosen;
+  find_prepared(result, statement);
   add_copies(statement, out);
-  bind_pieces(statement.chosen->statement);
+  if (first_time) bind_pieces(statement.prepared->chosen->statement);
   return out;
 }
 
 void check_sizes(const StatementState& statement) {
+  std::vector<int64_t> sizes;
+  for (const TensorVar& tensor : tensors(statement.assignment))
+    for (const Extent& extent : tensor.dims()) sizes.push_back(extent.value().value_or(-1));
+  bool known = std::find(sizes.begin(), sizes.end(), -1) == sizes.end();
+  if (known && !sizes.empty() && sizes == statement.prepared->sizes) return;
   Printer print;
   print(statement.assignment);
   auto look = [&](const notation::Access& access) {
@@ -156,6 +183,7 @@ void check_sizes(const StatementState& statement) {
       throw UserError(fmt::format("bound: {} has {} values, {} {}", print.name(r.var), size,
                                   r.kind == Requirement::Kind::Equal ? "not" : "more than", r.size));
   }
+  statement.prepared->sizes = std::move(sizes);
 }
 
 // What a schedule asks for that this build does in a plainer way: right, but slower than hoped for.
@@ -177,7 +205,7 @@ void note_what_is_not_followed(const ConcreteStatement& statement) {
 bool is_local(const StatementState& statement, const Homes& homes, const Shares& result) {
   bool distributed = transport().size() > 1 || result.of.size() > 1;
   for (const auto& [tensor, home] : homes) distributed |= home->shares().of.size() > 1;
-  each<Forall>(statement.chosen->statement.body,
+  each<Forall>(statement.prepared->chosen->statement.body,
                [&](const Forall& loop) { distributed |= loop.tags.place == Place::Distributed; });
   return !distributed;
 }
@@ -219,27 +247,27 @@ void note_full_result(const Assignment& assignment) {
 
 void compile_for(StatementState& statement, const Storages& storages) {
   std::string widths = widths_of(storages);
-  if (statement.compiled && statement.compiled->widths == widths) return;
+  if (statement.prepared->compiled && statement.prepared->compiled->widths == widths) return;
   note_what_is_not_followed(statement.scheduled);
   note_full_result(statement.assignment);
-  Leaf leaf(statement.chosen->statement, storages);
+  Leaf leaf(statement.prepared->chosen->statement, storages);
   codegen::Kernel kernel = Session::instance().jit.load(leaf.function());
-  statement.compiled.emplace(StatementState::Compiled{std::move(leaf), std::move(kernel), std::move(widths)});
+  statement.prepared->compiled.emplace(Prepared::Compiled{std::move(leaf), std::move(kernel), std::move(widths)});
 }
 
 void prepare(TensorState& tensor, StatementState& statement, const Homes& homes) {
   if (is_local(statement, homes, shares_of(tensor))) return compile_for(statement, storages_of(homes));
   note_what_is_not_followed(statement.scheduled);
-  if (!statement.execution)
-    statement.execution =
-        std::make_unique<Execution>(Session::instance(), statement.chosen->statement, shares_of(tensor));
-  statement.execution->bind(homes);
+  if (!statement.prepared->execution)
+    statement.prepared->execution =
+        std::make_unique<Execution>(Session::instance(), statement.prepared->chosen->statement, shares_of(tensor));
+  statement.prepared->execution->bind(homes);
 }
 
 void compute_local(TensorState& tensor, StatementState& statement, const Homes& homes) {
   Storages storages = storages_of(homes);
   compile_for(statement, storages);
-  const StatementState::Compiled& compiled = *statement.compiled;
+  const Prepared::Compiled& compiled = *statement.prepared->compiled;
   // What nobody reads any more makes room for what comes: the same memory, mapped and often still in a cache.
   if (!storages.contains(tensor.var)) tensor.home.reset();
   Storage result =
@@ -258,7 +286,7 @@ void compute_one(TensorState& tensor, StatementState& statement) {
       compute_local(tensor, statement, homes);
     } else {
       prepare(tensor, statement, homes);
-      statement.execution->compute(homes, tensor.home);
+      statement.prepared->execution->compute(homes, tensor.home);
     }
   } catch (...) {
     statement.computed = !first;
@@ -304,7 +332,17 @@ void set_sizes(TensorState& tensor, const std::vector<int64_t>& dims) {
   }
 }
 
-Shares shares_of(const TensorState& tensor) { return homes_of(tensor.var, transport().size()); }
+const Shares& shares_of(TensorState& tensor) {
+  std::vector<int64_t> dims;
+  for (const Extent& extent : tensor.var.dims()) dims.push_back(extent.value().value());
+  // What has other sizes than before lives elsewhere, and what it held is of no use.
+  if (!tensor.shares || tensor.shares_for != dims) {
+    tensor.shares = homes_of(tensor.var, transport().size());
+    if (tensor.home && tensor.home->dims() != dims) tensor.home.reset();
+    tensor.shares_for = std::move(dims);
+  }
+  return *tensor.shares;
+}
 
 void set_home(TensorState& tensor, Home home) {
   tensor.home = std::move(home);
@@ -355,26 +393,29 @@ void record(TensorState& tensor, const std::shared_ptr<StatementState>& statemen
 }
 
 std::string kernel_text(const StatementState& statement) {
-  return statement.execution ? statement.execution->kernel() : statement.compiled->kernel.text();
+  return statement.prepared->execution ? statement.prepared->execution->kernel()
+                                       : statement.prepared->compiled->kernel.text();
 }
 
 std::string plan_text(const StatementState& statement) {
   Printer names;
   std::string out;
-  if (!statement.chosen->commands.empty()) {
-    names(statement.chosen->statement);
-    out = fmt::format(
-        "schedule\n{}\n  because {}\n\n",
-        indent(join(statement.chosen->commands, "\n", [&](const Command& c) { return schedule::print(c, names); }), 2),
-        statement.chosen->reason);
+  if (!statement.prepared->chosen->commands.empty()) {
+    names(statement.prepared->chosen->statement);
+    out = fmt::format("schedule\n{}\n  because {}\n\n",
+                      indent(join(statement.prepared->chosen->commands, "\n",
+                                  [&](const Command& c) { return schedule::print(c, names); }),
+                             2),
+                      statement.prepared->chosen->reason);
   }
-  plan::Plan plan =
-      statement.execution ? statement.execution->plan() : lower::distribute(statement.chosen->statement, names).plan;
+  plan::Plan plan = statement.prepared->execution
+                        ? statement.prepared->execution->plan()
+                        : lower::distribute(statement.prepared->chosen->statement, names).plan;
   return out + "plan\n" + indent(plan::print(plan), 2);
 }
 
 std::string report_text(const StatementState& statement) {
-  if (statement.execution) return statement.execution->report().str();
+  if (statement.prepared->execution) return statement.prepared->execution->report().str();
   return "one piece in one process: nothing moved\n";
 }
 

@@ -4,21 +4,16 @@
 // A run: bring what the colours of this rank need, launch the leaf for each, take the results home. With steps, the
 // first two are done for each step in turn.
 #pragma once
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "driver/report.hpp"
 #include "driver/session.hpp"
-#include "lower/distribute.hpp"
+#include "driver/tasks.hpp"
 #include "notation/concrete.hpp"
-#include "tensor/home.hpp"
 
 namespace spdistal {
-
-/// Where the operands live. A tensor that is read and written stands here with what it held before.
-using Homes = std::map<notation::TensorVar, const Home*>;
 
 class Execution {
  public:

@@ -123,11 +123,23 @@ Partition held_by(const Home& home, const Space& universe) {
   return Partition(home.shares().grid, universe, home.colours(), std::move(pieces));
 }
 
-Instance instance_of(const Storage& storage, Layout layout) {
+namespace {
+std::shared_ptr<runtime::Buffer> memory_of(const Storage& storage) {
   std::span<std::byte> bytes{const_cast<std::byte*>(storage.value_bytes()),
                              size_t(storage.nnz()) * size_of(storage.type())};
-  return Instance(storage.type(), std::make_shared<const Layout>(std::move(layout)),
-                  std::make_shared<runtime::Buffer>(runtime::Buffer::borrow(bytes)));
+  return std::make_shared<runtime::Buffer>(runtime::Buffer::borrow(bytes));
+}
+}  // namespace
+
+Instance instance_of(const Storage& storage, Layout layout) {
+  return Instance(storage.type(), std::make_shared<const Layout>(std::move(layout)), memory_of(storage));
+}
+
+Instances moved_to(const Instances& instances, const Home& home) {
+  Instances out(instances.colours());
+  for (int64_t c = out.colours().lo; c < out.colours().hi; c++)
+    out.add(Instance(home.type(), instances[c].shared_layout(), memory_of(home.piece(c))));
+  return out;
 }
 
 Instances home_instances(const Home& home) {
@@ -155,8 +167,7 @@ struct Fetch::State {
   };
   std::vector<Piece> pieces;
   std::optional<runtime::Exchange> exchange;
-  std::optional<Instances> users;
-  std::function<Instances(const Home&)> sources;
+  std::optional<Instances> sources, users;
   std::vector<const std::byte*> bound;  // the memory that the exchange reads
   uint64_t brought = 0;
   bool under_way = false;
@@ -201,11 +212,16 @@ struct Fetch::State {
       std::vector<Range> sides;
       for (int dim : home.format().mode_order()) sides.push_back(ranges[size_t(dim)]);
       Space box{Rect(sides)};
+      auto covers_all = [&](const Storage& stored) {
+        for (size_t k = 0; k < sides.size(); k++) {
+          const Range& has = stored.pattern().level(k).range;
+          if (sides[k].lo < has.lo || sides[k].hi > has.hi) return false;
+        }
+        return true;
+      };
       if (!request.copy)
         for (int64_t q = home.colours().lo; q < home.colours().hi && !p.home; q++)
-          if (runtime::contains(held[q], needed) &&
-              (box.empty() || runtime::contains(Space(box_of(home.piece(q))), box)))
-            p.home = q;
+          if (covers_all(home.piece(q)) && runtime::contains(held[q], needed)) p.home = q;
       if (p.home) {
         missing.push_back(Space(int(home.order())));
         own.add(Instance(home.type(), Layout::compact(Space(int(home.order())))));
@@ -216,8 +232,7 @@ struct Fetch::State {
       own.add(instance_of(*p.own, Layout::box(box)));
     }
     Partition needed(request.colours, universe, colours, std::move(missing));
-    sources = [](const Home& h) { return home_instances(h); };
-    connect(home, held, needed, std::move(own));
+    connect(home, held, needed, home_instances(home), std::move(own));
   }
 
   // ---- sparse tensors: numbers of stored elements, counted home piece by home piece ----
@@ -324,14 +339,11 @@ struct Fetch::State {
     std::vector<Space> held;
     for (int64_t q = home.colours().lo; q < home.colours().hi; q++)
       held.push_back(Space::interval(first[size_t(q)], first[size_t(q) + 1]));
-    sources = [first](const Home& h) {
-      Instances out(h.colours());
-      for (int64_t q = h.colours().lo; q < h.colours().hi; q++)
-        out.add(instance_of(h.piece(q), Layout::box(Space::interval(first[size_t(q)], first[size_t(q) + 1]))));
-      return out;
-    };
+    Instances from(home.colours());
+    for (int64_t q = home.colours().lo; q < home.colours().hi; q++)
+      from.add(instance_of(home.piece(q), Layout::box(Space::interval(first[size_t(q)], first[size_t(q) + 1]))));
     connect(home, Partition(home.shares().grid, universe, home.colours(), std::move(held)),
-            Partition(request.colours, universe, colours, std::move(needed)), std::move(own));
+            Partition(request.colours, universe, colours, std::move(needed)), std::move(from), std::move(own));
   }
 
   static Range hull_of(std::span<const int64_t> column) {
@@ -464,10 +476,10 @@ struct Fetch::State {
 
   // ---- moving ----
 
-  void connect(const Home& home, const Partition& held, const Partition& needed, Instances own) {
+  void connect(const Home& home, const Partition& held, const Partition& needed, Instances from, Instances own) {
     std::vector<runtime::Match> matches = runtime::match(transport, held, needed, runtime::Sources::AnyLocal);
     users = own;
-    Instances from = sources(home);
+    sources = from;
     remember(home);
     exchange.emplace(transport, matches, home_ranks, task_ranks, std::move(from), std::move(own),
                      runtime::ExchangeOptions{.region = name, .traffic = traffic});
@@ -490,7 +502,7 @@ struct Fetch::State {
     brought = home.version();
     std::vector<const std::byte*> before = std::move(bound);
     remember(home);
-    if (before != bound) exchange->rebind(sources(home), *users);
+    if (before != bound) exchange->rebind(moved_to(*sources, home), *users);
     exchange->start();
     under_way = true;
   }
@@ -516,11 +528,15 @@ Fetch::~Fetch() = default;
 Fetch::Fetch(Fetch&&) noexcept = default;
 
 void Fetch::start(const Home& home) { state_->start(home); }
+bool Fetch::is_there() const { return !state_->under_way; }
 bool Fetch::poll() { return !state_->under_way || state_->exchange->poll(); }
 void Fetch::finish() { state_->finish(); }
 const Storage& Fetch::operator[](int64_t colour) const { return *state_->piece(colour).storage; }
 bool Fetch::is_home(int64_t colour) const { return state_->piece(colour).home.has_value(); }
 int64_t Fetch::base(int64_t colour) const { return state_->piece(colour).base; }
+bool Fetch::local_values_come_first() const {
+  return std::none_of(state_->pieces.begin(), state_->pieces.end(), [](const State::Piece& p) { return !!p.staged; });
+}
 int64_t Fetch::bytes_received() const { return state_->exchange ? state_->exchange->bytes_received() : 0; }
 
 }  // namespace spdistal

@@ -25,6 +25,8 @@ runtime::Instances home_instances(const Home& home);
 runtime::Space universe_of(const Format& format, const std::vector<int64_t>& dims);
 /// The memory of a storage as the instance of a rectangle or of consecutive numbers.
 runtime::Instance instance_of(const Storage& storage, runtime::Layout layout);
+/// The same instances over the memory that the pieces of a home have now.
+runtime::Instances moved_to(const runtime::Instances& instances, const Home& home);
 
 /// The ranges that the dense levels of a piece cover, by dimension; none: just what comes.
 using Ranges = std::vector<std::optional<Range>>;
@@ -49,6 +51,8 @@ class Fetch {
   /// brought already. In two halves: other work may be done in between.
   void start(const Home& home);
   bool poll();
+  /// Is nothing under way?
+  bool is_there() const;
   void finish();
 
   /// Of a colour of this rank; its values are there after `finish`.
@@ -56,7 +60,10 @@ class Fetch {
   bool is_home(int64_t colour) const;
   /// The first global position that a piece stores at the level of the split.
   int64_t base(int64_t colour) const;
+  /// From other ranks, each time that it is brought.
   int64_t bytes_received() const;
+  /// Are the values that stay on this rank in place after `start`?
+  bool local_values_come_first() const;
 
  private:
   struct State;

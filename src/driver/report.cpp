@@ -49,6 +49,7 @@ std::string Report::str() const {
   }
   out += fmt::format("{} bytes in {} messages between ranks; imbalance of non-zeros {:.2f}\n", crossed, messages,
                      imbalance());
+  if (overlapped > 0) out += fmt::format("{} chunks of leaves ran while data was under way\n", overlapped);
   return out;
 }
 

@@ -27,6 +27,7 @@ struct Report {
   int64_t messages = 0;
   std::vector<std::string> accesses;  // the result first
   double exchange_seconds = 0;        // of the slowest rank
+  int64_t overlapped = 0;             // chunks of leaves that ran while data was under way
 
   /// Of an access, over all pieces: sums, and the largest piece.
   PieceReport::Moved total(const std::string& access) const;

@@ -160,10 +160,13 @@ Partition select(const plan::Access& access, const Storage& piece, int64_t base,
 }
 
 Space occurring(const Storage& piece, size_t level) {
+  return occurring(piece, level, all_positions(piece.pattern().levels().back()));
+}
+
+Space occurring(const Storage& piece, size_t level, Space positions) {
   const Pattern& pattern = piece.pattern();
-  if (pattern.nnz() == 0) return Space(1);
+  if (pattern.nnz() == 0 || positions.empty()) return Space(1);
   // Up from the stored elements, level by level.
-  Space positions = all_positions(pattern.levels().back());
   for (size_t k = pattern.order() - 1; k > level; k--) {
     const LevelArrays& below = pattern.level(k);
     const LevelProperties& properties = pattern.format().levels()[k].properties();

@@ -21,7 +21,9 @@ struct Need {
 runtime::Partition select(const plan::Access& access, const Storage& piece, int64_t base,
                           const runtime::ColourGrid& colours, const std::vector<Need>& needs);
 
-/// The coordinates of a dimension that occur in a piece: those with a stored element below.
+/// The coordinates of a level that occur in a piece: those with a stored element below, of some positions of the last
+/// level or of all.
 runtime::Space occurring(const Storage& piece, size_t level);
+runtime::Space occurring(const Storage& piece, size_t level, runtime::Space positions);
 
 }  // namespace spdistal

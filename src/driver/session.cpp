@@ -27,6 +27,15 @@ std::string default_cache() {
   return "";
 }
 
+// Ranks on this machine share its cores, unless somebody said how many threads each may use.
+int64_t default_threads() {
+  int64_t threads = omp_get_max_threads();
+  if (!variable("OMP_NUM_THREADS").empty()) return threads;
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"})
+    if (int64_t ranks = std::atoll(variable(name).c_str()); ranks > 0) return std::max<int64_t>(1, threads / ranks);
+  return threads;
+}
+
 }  // namespace
 
 SessionOptions SessionOptions::from_environment() {
@@ -43,7 +52,7 @@ SessionOptions SessionOptions::from_environment() {
   out.jit.search_path = variable("PATH", out.jit.search_path);
   out.jit.temporary = variable("TMPDIR", out.jit.temporary);
   out.jit.cache_folder = variable("SPDISTAL_CACHE_DIR", default_cache());
-  out.threads = omp_get_max_threads();
+  out.threads = default_threads();
   if (std::string threads = variable("SPDISTAL_THREADS"); !threads.empty()) {
     auto [stop, error] = std::from_chars(threads.data(), threads.data() + threads.size(), out.threads);
     if (error != std::errc{} || stop != threads.data() + threads.size() || out.threads < 1)
@@ -57,7 +66,8 @@ Session::Session(SessionOptions options)
         options.jit.note = [this](const std::string& note) { notes.push_back(note); };
         return options.jit;
       }()),
-      context(options.threads) {}
+      context(options.threads),
+      overlap_bytes(options.overlap_bytes) {}
 
 runtime::Transport& Session::transport() {
   if (!transport_) transport_ = runtime::start_transport([](const char* name) { return std::getenv(name); });

@@ -12,10 +12,12 @@
 namespace spdistal {
 
 /// Read once, here and nowhere else: SPDISTAL_CACHE_DIR (compiled kernels; default the user's cache folder),
-/// SPDISTAL_COMPILER (default c++; empty: interpret), SPDISTAL_THREADS (default what OpenMP would use).
+/// SPDISTAL_COMPILER (default c++; empty: interpret), SPDISTAL_THREADS (default what OpenMP would use, divided
+/// among the ranks of one machine).
 struct SessionOptions {
   codegen::JitOptions jit;
   int64_t threads = 1;
+  int64_t overlap_bytes = 1 << 16;  // from other ranks: computing meanwhile pays from so many on
 
   /// Throws UserError for a variable SPDISTAL_* that does not exist, and for values that make no sense.
   static SessionOptions from_environment();
@@ -35,6 +37,7 @@ class Session {
 
   codegen::Jit jit;
   codegen::HostContext context;
+  int64_t overlap_bytes;
   std::vector<std::string> notes;  // what a user should know, such as that there is no compiler
 
  private:

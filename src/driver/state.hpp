@@ -1,5 +1,6 @@
 // What the handles of the public face point to.
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,12 +29,18 @@ struct Chosen {
   std::string reason = {};             // why so
 };
 
-struct StatementState {
-  notation::Assignment assignment;
-  notation::ConcreteStatement initial;  // before any command
-  notation::ConcreteStatement scheduled;
-  std::vector<Command> commands = {};
-  std::vector<std::shared_ptr<TensorState>> operands = {};  // kept alive; the result itself is not among them
+/// What was made ready for a statement. Statements that say the same of the same tensors share it, so that a loop that
+/// says a statement anew in every turn finds its plan.
+struct Prepared {
+  std::optional<Chosen> chosen = {};
+  /// Copies of operands in another order, made anew when their originals change.
+  struct Copy {
+    Conversion conversion;
+    uint64_t version;  // of the original's contents
+    Home home;
+  };
+  std::vector<Copy> copies = {};
+  std::vector<int64_t> sizes = {};  // of the tensors, as they were found to fit
 
   /// In this process alone, over whole tensors.
   struct Compiled {
@@ -42,18 +49,17 @@ struct StatementState {
     std::string widths;  // of the operands' index arrays that it is for
   };
   std::optional<Compiled> compiled = {};
-
   /// Over pieces.
   std::unique_ptr<Execution> execution = {};
+};
 
-  std::optional<Chosen> chosen = {};  // decided when it is first compiled
-  /// Copies of operands in another order, made anew when their originals change.
-  struct Copy {
-    Conversion conversion;
-    uint64_t version;  // of the original's contents
-    Home home;
-  };
-  std::vector<Copy> copies = {};
+struct StatementState {
+  notation::Assignment assignment;
+  notation::ConcreteStatement initial;  // before any command
+  notation::ConcreteStatement scheduled;
+  std::vector<Command> commands = {};
+  std::vector<std::shared_ptr<TensorState>> operands = {};  // kept alive; the result itself is not among them
+  std::shared_ptr<Prepared> prepared = nullptr;             // null until it is first compiled
   bool computed = false;
 
   // What was said before this statement and still waited then; statements take effect in program order.
@@ -66,9 +72,12 @@ struct TensorState : std::enable_shared_from_this<TensorState> {
   explicit TensorState(notation::TensorVar tensor) : var(std::move(tensor)) {}
 
   notation::TensorVar var;
-  std::shared_ptr<StatementState> current = nullptr;  // the statement that was assigned last
-  std::optional<Home> home = {};                      // the contents
-  std::optional<Coordinates> inserted = {};           // entries that wait for pack
+  std::shared_ptr<StatementState> current = nullptr;               // the statement that was assigned last
+  std::optional<Home> home = {};                                   // the contents
+  std::optional<Coordinates> inserted = {};                        // entries that wait for pack
+  std::optional<Shares> shares = {};                               // where it lives,
+  std::vector<int64_t> shares_for = {};                            // being of these sizes
+  std::map<std::string, std::shared_ptr<Prepared>> prepared = {};  // by what statements say
   /// All of it on this rank, as asked for last.
   std::optional<Storage> whole = {};
   uint64_t whole_version = 0;
@@ -87,8 +96,8 @@ std::shared_ptr<TensorState> find_tensor(const notation::TensorVar& var);
 StatementState make_statement(const notation::Assignment& assignment);
 /// The statement, its loops, and its loops after the schedule.
 std::string print_statement(const StatementState& statement, notation::Printer& names);
-/// Decides what runs on so many pieces.
-Chosen choose(const StatementState& statement, int64_t pieces);
+/// Collective where there are several pieces. Decides what runs on them; `homes` tells how skewed operands are.
+Chosen choose(const StatementState& statement, int64_t pieces, const Homes& homes = {});
 /// How many pieces a statement is cut into where nobody says: those of the machine that its tensors live on, else one for
 /// each rank.
 int64_t pieces_of(const StatementState& statement);
@@ -102,7 +111,7 @@ void set_home(TensorState& tensor, Home home);
 /// The same of a tensor that every rank has whole: each keeps its share.
 void set_whole(TensorState& tensor, Storage whole);
 /// Where the tensor lives, of known sizes.
-Shares shares_of(const TensorState& tensor);
+const Shares& shares_of(TensorState& tensor);
 /// Collective. The data of a tensor, computed first where it has a statement that never was. Throws UserError where there
 /// is none.
 const Home& data_of(TensorState& tensor);

@@ -102,10 +102,7 @@ std::string Statement::str() const {
 Schedule& Schedule::add(Command command) {
   state_->scheduled = schedule::apply(command, state_->scheduled).value();
   state_->commands.push_back(std::move(command));
-  state_->compiled.reset();
-  state_->execution.reset();
-  state_->chosen.reset();
-  state_->copies.clear();
+  state_->prepared.reset();
   return *this;
 }
 

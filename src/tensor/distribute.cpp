@@ -72,15 +72,18 @@ Bring keep_own(Transport& transport, int64_t colours) {
 Home pack(Transport& transport, Coordinates mine, const Format& format, Shares shares,
           runtime::DeliverOptions options) {
   std::vector<int64_t> dims = mine.dims();
-  Shares simple = runtime::together(transport, [&] {
+  Shares simple{shares.grid, {}};
+  Entries entries{Records(int(dims.size()), mine.type()), {}, {}, {}};
+  bool local = false;
+  runtime::together(transport, [&] {
     check(shares, format, dims).value();
     mine.check().value();
-    return simplified(shares, format, dims);
+    simple = simplified(shares, format, dims);
+    local = transport.size() == 1 && everyone_holds_all(simple, dims);
+    if (!local) entries.records = to_records(std::move(mine));
   });
-  agree_on(transport, format, dims, mine.type(), shares);
-  if (transport.size() == 1 && everyone_holds_all(simple, dims))
-    return at_one_place(transport, pack(std::move(mine), format), format, std::move(shares));
-  Entries entries{runtime::together(transport, [&] { return to_records(std::move(mine)); }), {}, {}, {}};
+  if (local) return at_one_place(transport, pack(std::move(mine), format), format, std::move(shares));
+  agree_on(transport, format, dims, entries.records.type(), shares);
   if (needs_order(simple)) {
     Records sorted =
         sort_globally(transport, std::move(entries.records), format.mode_order(), runtime::Duplicates::Keep, options);

@@ -1,5 +1,7 @@
 #include "tensor/storage.hpp"
 
+#include <cstring>
+
 #include <fmt/format.h>
 
 #include <atomic>
@@ -61,5 +63,20 @@ Result<> verify(const Pattern& pattern) {
 }
 
 Result<> verify(const Storage& storage) { return verify(storage.pattern()); }
+
+bool same_pattern(const Pattern& a, const Pattern& b) {
+  auto same = [](const IndexArray& x, const IndexArray& y) {
+    if (x.size() != y.size() || x.width() != y.width()) return false;
+    return x.data() == y.data() || x.empty() ||
+           std::memcmp(x.data(), y.data(), size_t(x.size()) * size_t(x.width())) == 0;
+  };
+  if (&a == &b) return true;
+  if (!(a.format() == b.format()) || a.dims() != b.dims()) return false;
+  for (size_t k = 0; k < a.order(); k++) {
+    const LevelArrays &x = a.level(k), &y = b.level(k);
+    if (!(x.range == y.range) || x.positions != y.positions || !same(x.pos, y.pos) || !same(x.crd, y.crd)) return false;
+  }
+  return true;
+}
 
 }  // namespace spdistal

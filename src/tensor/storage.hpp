@@ -79,6 +79,8 @@ class Storage {
     return {reinterpret_cast<const T*>(values_.data()), size_t(nnz())};
   }
 
+  /// The values, taken away for good.
+  Buffer take_values() && { return std::move(values_); }
   /// The same pattern (shared) with a copy of the values.
   Storage clone() const { return Storage(pattern_, type_, values_.clone()); }
   /// Bytes of values and index arrays.
@@ -89,6 +91,9 @@ class Storage {
   ScalarType type_;
   Buffer values_;
 };
+
+/// Do two patterns of one format store the same coordinates at the same positions?
+bool same_pattern(const Pattern& a, const Pattern& b);
 
 /// What must hold of a pattern, level by level: the specification of storage, executable. Refuses with the level, the
 /// place and what was found there.

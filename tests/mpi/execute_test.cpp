@@ -10,7 +10,9 @@
 #include "mpi/ranks.hpp"
 #include "notation/concretize.hpp"
 #include "notation/print.hpp"
+#include "reference/arithmetic.hpp"
 #include "reference/evaluate.hpp"
+#include "schedule/apply.hpp"
 #include "schedule/print.hpp"
 #include "support/random_distribution.hpp"
 #include "support/random_program.hpp"
@@ -34,6 +36,7 @@ SessionOptions options_for(Leaves leaves) {
   SessionOptions options = SessionOptions::from_environment();
   if (leaves == Leaves::Interpreted) options.jit.compiler = "";
   options.threads = leaves == Leaves::Compiled ? 2 : 1;
+  options.overlap_bytes = 0;  // always
   return options;
 }
 
@@ -43,6 +46,21 @@ reference::Array gathered(Transport& t, const Home& home) {
 
 std::string shown(const reference::Array& array) {
   return join(array.values, " ", [](const Scalar& value) { return notation::print(value); });
+}
+
+// x = x + x, in the pieces and in the array.
+void twice(Home& home, reference::Array& array) {
+  for (int64_t c = home.colours().lo; c < home.colours().hi; c++) {
+    Storage next = home.piece(c).clone();
+    with_type(next.type(), [&](auto zero) {
+      using T = decltype(zero);
+      for (T& value : next.values<T>()) value = T(value + value);
+    });
+    home.piece(c) = std::move(next);
+  }
+  home.changed();
+  for (Scalar& value : array.values)
+    value = reference::convert(reference::compute(BinaryOp::Add, value, value), array.type);
 }
 
 // Empty, or what is wrong.
@@ -85,7 +103,11 @@ std::string find_fault(Transport& t, uint64_t seed, Leaves leaves) {
     std::optional<Home> out;
     if (reads) out.emplace(std::move(homes.at(result)));
     reference::Arrays wanted = c.arrays;
-    for (int run = 0; run < 2; run++) {
+    for (int run = 0; run < 3; run++) {
+      // Other values in other memory, where the operands are not what the last run made.
+      if (run > 0)
+        for (auto& [tensor, home] : homes)
+          if (tensor != result) twice(home, wanted.at(tensor));
       Homes operands;
       for (const auto& [tensor, home] : homes)
         if (tensor != result) operands.emplace(tensor, &home);
@@ -122,6 +144,45 @@ TEST(Execute, AgreesWithTheDenseEvaluatorOnRandomProgramsWithInterpretedLeaves) 
 }
 TEST(Execute, AgreesWithTheDenseEvaluatorOnRandomProgramsWithCompiledLeaves) {
   run_cases("compiled", 50, 50, Leaves::Compiled);
+}
+
+TEST(Execute, RowsThatNeedNothingFromElsewhereRunWhileTheOthersWait) {
+  runtime::testkit::on_ranks([](Transport& t) {
+    Session session(options_for(Leaves::Interpreted));
+    session.connect(borrowed(t));
+    constexpr int64_t n = 400;
+    TensorVar a({Symbol("a"), ScalarType::Float64, {Extent(n)}, Format({Dense})});
+    TensorVar B({Symbol("B"), ScalarType::Float64, {Extent(n), Extent(n)}, CSR});
+    TensorVar c({Symbol("c"), ScalarType::Float64, {Extent(n)}, Format({Dense})});
+    IndexVar i("i"), j("j"), io("io"), ii("ii");
+    Assignment spmv{
+        {a, {i}}, AssignOp::Set, Binary{BinaryOp::Mul, notation::Access{B, {i, j}}, notation::Access{c, {j}}}};
+    ConcreteStatement statement =
+        schedule::apply({Divide{i, io, ii, t.size()}, Distribute{{io}}}, concretize(spmv).value()).value();
+    Coordinates band({n, n}, ScalarType::Float64);
+    for (int64_t row = 0; row < n; row++)
+      for (int64_t column : {row - 1, row, row + 1})
+        if (column >= 0 && column < n) band.add({row, column}, column == row ? 2.0 : -1.0);
+    Home matrix = pack_alike(t, std::move(band), CSR, homes_of(B, t.size()));
+    Home vector = pack(t, Coordinates({n}, ScalarType::Float64), c.format(), homes_of(c, t.size()));
+    Execution execution(session, statement, homes_of(a, t.size()));
+    std::optional<Home> out;
+    for (int run = 0; run < 3; run++) {
+      fill<double>(vector, [&](std::span<const int64_t> at) { return double(at[0] * at[0] + run); });
+      execution.compute({{B, &matrix}, {c, &vector}}, out);
+      // The second difference of squares, and what the ends lack.
+      for (int64_t row = 1; row + 1 < n; row++) {
+        std::vector<int64_t> at{row};
+        ASSERT_EQ(spdistal::at<double>(t, *out, at), -2.0) << row;
+        if (row > 3) row += n / 40;
+      }
+    }
+    Report report = execution.report();
+    if (t.size() > 1) {
+      EXPECT_GE(report.overlapped, 6 * t.size()) << "of eight chunks of each colour, two have neighbours elsewhere";
+      EXPECT_EQ(report.total("c(j)").received, 8 * 2 * (t.size() - 1));
+    }
+  });
 }
 
 }  // namespace

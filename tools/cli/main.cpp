@@ -39,6 +39,8 @@ int run(const spdistal::ProgramText& text, const std::set<std::string>& print, i
   if (wanted("plan")) std::cout << program.plan() << std::flush;
   if (wanted("kernel")) std::cout << program.kernel();
   program.compute();
+  // Of the first run: later ones find what was moved in place.
+  std::string moved = report ? program.report() : "";
   for (const std::string& note : program.notes()) std::cerr << "note: " << note << "\n";
   if (check) {
     spdistal::Comparison comparison = program.check();
@@ -53,7 +55,7 @@ int run(const spdistal::ProgramText& text, const std::set<std::string>& print, i
     if (times.operations) std::cout << *times.operations / times.median * 1e-9 << " GFLOP/s, ";
     std::cout << times.bytes / times.median * 1e-9 << " GB/s\n";
   }
-  if (report) std::cout << program.report();
+  if (report) std::cout << moved;
   program.write();
   return 0;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <map>
 
 #include "runtime/transport/agree.hpp"
 #include "runtime/transport/deal.hpp"
@@ -23,14 +22,19 @@ void take(const Bytes& message, size_t sender, Range mine, std::vector<Arrived>&
   }
 }
 
-std::vector<Bytes> write(const std::map<int64_t, Records>& outgoing, const Mapping& mapping) {
+/// Writes the records of each colour and forgets them.
+std::vector<Bytes> write(std::vector<Records>& outgoing, const Mapping& mapping) {
   std::vector<Writer> to(static_cast<size_t>(mapping.ranks()));
-  for (const auto& [colour, records] : outgoing) {
+  for (int64_t colour = 0; colour < mapping.colours(); colour++) {
+    Records& records = outgoing[size_t(colour)];
+    if (records.empty()) continue;
     Writer& out = to[size_t(mapping.rank_of(colour))];
+    out.reserve(2 * sizeof(int64_t) + records.coordinates().size_bytes() + records.values().size());
     out.put(colour);
     out.put(size_t(records.size()));
     out.put_all(records.coordinates());
     out.put_all(records.values());
+    records.truncate(0);
   }
   std::vector<Bytes> messages;
   for (Writer& writer : to) messages.push_back(writer.take());
@@ -43,44 +47,74 @@ std::vector<Records> deliver(Transport& transport, Records mine, int64_t colours
                              DeliverOptions options) {
   Mapping mapping(colours, transport.size());
   Range here = mapping.colours_of(transport.rank());
+  size_t ranks = size_t(transport.size()), me = size_t(transport.rank());
   Records none(mine.order(), mine.type());
-  std::vector<Arrived> arrived(size_t(here.size()), Arrived(size_t(transport.size()), none));
+  std::vector<Arrived> arrived(size_t(here.size()), Arrived(ranks, none));
   size_t record_bytes = size_t(mine.order()) * sizeof(int64_t) + size_of(mine.type());
+  // What goes wrong here, if only that memory is short, must not leave the others waiting: this rank takes part in the
+  // round with nothing to send, and before anything is received all are told.
   std::exception_ptr error;
-  std::vector<int64_t> named;
-  for (int64_t next = 0, more = 1; more;) {
-    std::map<int64_t, Records> outgoing;
+  auto attempt = [&](auto&& body) {
+    if (error) return;
     try {
+      body();
+    } catch (...) { error = std::current_exception(); }
+  };
+  std::vector<int64_t> named;
+  std::vector<Records> outgoing;  // by colour
+  for (int64_t next = 0, more = 1; more;) {
+    std::vector<Bytes> to(ranks), from(ranks);
+    attempt([&] {
+      outgoing.resize(size_t(colours), none);
       for (size_t bytes = 0; next < mine.size() && bytes < options.round_bytes; next++) {
         named.clear();
         place(mine.at(next), next, named);
         for (int64_t colour : named) {
           require(colour >= 0 && colour < colours, "a record is placed at a colour that exists");
-          outgoing.try_emplace(colour, none).first->second.add_bytes(mine.at(next), mine.value(next));
+          outgoing[size_t(colour)].add_bytes(mine.at(next), mine.value(next));
           bytes += record_bytes;
         }
       }
-    } catch (...) {
-      // The others are in the middle of a round: this rank goes on with nothing, until all can be told.
-      error = std::current_exception();
-      outgoing.clear();
-      next = mine.size();
-    }
-    std::vector<Bytes> messages = deal(transport, write(outgoing, mapping));
-    for (size_t r = 0; r < messages.size(); r++) take(messages[r], r, here, arrived);
-    more = transport.allreduce(int64_t(next < mine.size()), ReduceOp::Max);
+      to = write(outgoing, mapping);
+    });
+    std::vector<int64_t> sizes = announce_sizes(transport, to);
+    attempt([&] {
+      for (size_t r = 0; r < ranks; r++)
+        if (r != me) from[r].resize(size_t(sizes[r]));
+    });
+    int64_t state[2] = {next < mine.size(), error != nullptr};
+    transport.allreduce(state, 2, ScalarType::Int64, ReduceOp::Max);
+    if (state[1]) agree(transport, error);
+    deal_into(transport, to, from);
+    more = state[0];
+    attempt([&] {
+      for (size_t r = 0; r < ranks; r++) {
+        take(from[r], r, here, arrived);
+        from[r] = Bytes();
+      }
+    });
   }
-  agree(transport, error);
   mine = none;
+  outgoing.clear();
   std::vector<Records> out;
-  for (Arrived& parts : arrived) {
-    Records all = std::move(parts[0]);
-    for (size_t r = 1; r < parts.size(); r++) {
-      all.add_all(parts[r].coordinates(), parts[r].values());
-      parts[r] = none;
+  together(transport, [&] {
+    if (error) std::rethrow_exception(error);
+    for (Arrived& parts : arrived) {
+      int64_t all = 0, senders = 0;
+      for (const Records& part : parts) all += part.size(), senders += !part.empty();
+      if (senders < 2) {  // nothing to put together
+        auto only = std::ranges::find_if(parts, [](const Records& part) { return !part.empty(); });
+        out.push_back(only == parts.end() ? none : std::move(*only));
+        continue;
+      }
+      Records& whole = out.emplace_back(none);
+      whole.reserve(all);
+      for (Records& part : parts) {
+        whole.add_all(part.coordinates(), part.values());
+        part = none;
+      }
     }
-    out.push_back(std::move(all));
-  }
+  });
   return out;
 }
 

@@ -15,7 +15,7 @@ using Place = std::function<void(std::span<const int64_t> at, int64_t record, st
 
 struct DeliverOptions {
   /// About how many bytes a rank sends in one round.
-  size_t round_bytes = size_t(32) << 20;
+  size_t round_bytes = size_t(4) << 20;
 };
 
 /// Collective. The records of each colour of this rank, those of rank 0 first, in the order they stood there.

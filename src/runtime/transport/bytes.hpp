@@ -1,5 +1,6 @@
 // Writing values into bytes and reading them back: what small messages between ranks of one machine are made of.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -26,6 +27,10 @@ class Writer {
   void put_text(const std::string& text) {
     put(text.size());
     put_all(std::span<const char>(text));
+  }
+  /// Room for so many bytes more.
+  void reserve(size_t more) {
+    if (bytes_.capacity() < bytes_.size() + more) bytes_.reserve(std::max(bytes_.size() + more, 2 * bytes_.size()));
   }
   Bytes take() { return std::move(bytes_); }
 

@@ -1,0 +1,66 @@
+#include "driver/overlap.hpp"
+
+#include <algorithm>
+
+namespace spdistal {
+
+using namespace notation;
+using runtime::Space;
+
+std::optional<Chunks> Chunks::of(const lower::Distributed& program) {
+  const Forall* loop = program.leaf.body.as<Forall>();
+  if (!loop || program.leaf.provenance.positions_of(loop->var)) return {};
+  ConcreteStatement leaf = program.leaf;
+  IndexVar chunk(loop->var.name() + "c"), inner(loop->var.name() + "i");
+  IndexExpr size = ceil_div(size_of(loop->var), number(per_colour));
+  leaf.provenance.relations.push_back(
+      {.replaced = {{loop->var, value_of(chunk) * size + value_of(inner), Guard::Checked}},
+       .made = {{chunk, number(per_colour), "c"}, {inner, size, "i"}}});
+  leaf.body = Forall{inner, loop->body, loop->tags};
+  return Chunks(std::move(leaf), chunk);
+}
+
+std::vector<bool> Chunks::ready(int64_t colour, const lower::Distributed& program, Tasks& tasks,
+                                const Tasks::Pieces& pieces,
+                                const std::vector<std::optional<Received>>& received) const {
+  Bounds bounds(leaf_.provenance, [&](const Levels& levels) { return tasks.positions(levels.access, levels.last); });
+  // What each chunk needs of an access, as far as the loops tell.
+  auto needs_of = [&](size_t access) {
+    std::vector<Need> out;
+    for (int64_t chunk = 0; chunk < per_colour; chunk++) {
+      LoopValues values = tasks.values(colour, {});
+      values.emplace(var_, chunk);
+      Need need;
+      for (const IndexVar& var : program.accesses[access].access.indices)
+        need.coordinates.push_back(interval(bounds.of(var, values)));
+      out.push_back(std::move(need));
+    }
+    return out;
+  };
+  // The coordinates of a level that occur in each chunk's part of a piece.
+  auto occurring_in = [&](const plan::Occurring& n) {
+    const Storage& piece = (*pieces[n.access])[colour];
+    runtime::Partition parts =
+        select(program.plan.accesses[n.access], piece, 0, runtime::ColourGrid({per_colour}), needs_of(n.access));
+    std::vector<Space> out;
+    for (int64_t chunk = 0; chunk < per_colour; chunk++) out.push_back(occurring(piece, n.level, parts[chunk]));
+    return out;
+  };
+  std::vector<bool> out(size_t(per_colour), true);
+  for (size_t k = 1; k < received.size(); k++) {
+    if (!received[k]) continue;
+    const plan::Projection& projection = program.plan.accesses[k].projections[received[k]->dim];
+    std::vector<Space> wanted;
+    if (auto* gather = std::get_if<plan::Gather>(&projection)) {
+      const plan::Occurring* source = gather->set.as<plan::Occurring>();
+      if (source && !program.accesses[source->access].split) wanted = occurring_in(*source);
+    } else if (std::holds_alternative<plan::Affine>(projection)) {
+      for (Need& need : needs_of(k)) wanted.push_back(std::move(need.coordinates[received[k]->dim]));
+    }
+    for (size_t chunk = 0; chunk < out.size(); chunk++)
+      out[chunk] = out[chunk] && !wanted.empty() && !runtime::intersects(wanted[chunk], received[k]->coordinates);
+  }
+  return out;
+}
+
+}  // namespace spdistal

@@ -1,0 +1,200 @@
+#include "driver/tasks.hpp"
+
+#include <algorithm>
+
+#include "base/require.hpp"
+
+namespace spdistal {
+
+using namespace notation;
+using runtime::ColourGrid;
+using runtime::Space;
+
+Space interval(const Range& range) { return range.size() <= 0 ? Space(1) : Space::interval(range.lo, range.hi); }
+
+namespace {
+
+Range hull(const Space& set) { return set.empty() ? Range{0, 0} : set.bounding()[0]; }
+
+std::vector<int64_t> known_dims(const TensorVar& tensor) {
+  std::vector<int64_t> dims;
+  for (const Extent& extent : tensor.dims()) dims.push_back(extent.value().value());
+  return dims;
+}
+
+}  // namespace
+
+Tasks::Tasks(const lower::Distributed& program, const Homes& operands, const Shares& result,
+             runtime::Transport& transport, std::vector<std::vector<bool>> located)
+    : program_(program),
+      transport_(transport),
+      located_(std::move(located)),
+      bounds_(program.leaf.provenance, [this](const Levels& levels) { return positions(levels.access, levels.last); }),
+      grid_({}) {
+  for (const auto& [tensor, home] : operands)
+    for (size_t level = 0; level < home->order(); level++) positions_[{tensor, level}] = home->positions(level);
+  for (size_t k = 0; k < program.loops.size(); k++)
+    (program.loops[k].tags.place == Place::Distributed ? distributed_ : sequential_).push_back(k);
+  // A loop without values has one turn with nothing to do.
+  auto extents = [&](const std::vector<size_t>& loops) {
+    std::vector<int64_t> out;
+    for (size_t k : loops) out.push_back(std::max<int64_t>(1, bounds_.size(program.loops[k].var)));
+    return out;
+  };
+  // Without distributed loops every rank computes all of it, if it has all: otherwise the first one does.
+  everywhere_ = distributed_.empty() && everything_is_everywhere(operands, result);
+  grid_ = everywhere_ ? ColourGrid({transport.size()}) : ColourGrid(extents(distributed_));
+  colours_ = runtime::Mapping(grid_.count(), transport.size()).colours_of(transport.rank());
+  ColourGrid all(extents(sequential_));
+  for (int64_t s = 0; s < all.count(); s++) steps_.push_back(all.point_of(s));
+}
+
+bool Tasks::everything_is_everywhere(const Homes& operands, const Shares& result) const {
+  auto everywhere = [&](const Shares& shares, const std::vector<int64_t>& dims) {
+    runtime::Mapping ranks(shares.grid.count(), transport_.size());
+    std::vector<bool> has(size_t(transport_.size()));
+    for (int64_t c = 0; c < shares.grid.count(); c++)
+      if (shares.of[size_t(c)] == whole_share(dims)) has[size_t(ranks.rank_of(c))] = true;
+    return std::all_of(has.begin(), has.end(), [](bool b) { return b; });
+  };
+  return everywhere(result, known_dims(program_.leaf.result)) &&
+         std::all_of(operands.begin(), operands.end(),
+                     [&](const auto& operand) { return everywhere(operand.second->shares(), operand.second->dims()); });
+}
+
+bool Tasks::by_steps(size_t access) const {
+  return std::any_of(sequential_.begin(), sequential_.end(),
+                     [&](size_t loop) { return loop < program_.plan.accesses[access].depth; });
+}
+
+LoopValues Tasks::values(int64_t colour, const Step& step) const {
+  LoopValues out;
+  std::vector<int64_t> point = distributed_.empty() ? std::vector<int64_t>() : grid_.point_of(colour);
+  for (size_t k = 0; k < distributed_.size(); k++) out.emplace(program_.loops[distributed_[k]].var, point[k]);
+  for (size_t k = 0; k < step.size(); k++) out.emplace(program_.loops[sequential_[k]].var, step[k]);
+  return out;
+}
+
+// Those of the loops that an access is fetched inside of.
+LoopValues Tasks::values_for(size_t access, int64_t colour, const Step& step) const {
+  LoopValues all = values(colour, step), out;
+  for (const IndexVar& loop : program_.accesses[access].loops)
+    if (auto value = all.find(loop); value != all.end()) out.insert(*value);
+  return out;
+}
+
+// Variables that the loops around leave nothing of tell; those of loops inside may well have no values.
+bool Tasks::is_idle(const LoopValues& values) const {
+  const Provenance& provenance = program_.leaf.provenance;
+  for (const Root& root : provenance.roots) {
+    bool cut = std::any_of(values.begin(), values.end(),
+                           [&](const auto& value) { return depends_on(provenance, root.var, value.first); });
+    if (cut && bounds_.of(root.var, values).size() <= 0) return true;
+  }
+  return std::any_of(program_.accesses.begin(), program_.accesses.end(), [&](const lower::PlannedAccess& a) {
+    return a.split && bounds_.of(a.split->position, values).size() <= 0;
+  });
+}
+
+// What the loops leave of a dimension of an access.
+Range Tasks::range(size_t access, size_t dim, const LoopValues& values) const {
+  const IndexVar& var = program_.accesses[access].access.indices[dim];
+  const plan::Projection& projection = program_.plan.accesses[access].projections[dim];
+  bool cut = std::holds_alternative<plan::Affine>(projection) || std::holds_alternative<plan::Gather>(projection);
+  return cut ? bounds_.of(var, values) : Range{0, bounds_.size(var)};
+}
+
+Need Tasks::need(size_t access, int64_t colour, const Step& step, const Pieces& pieces) {
+  const lower::PlannedAccess& a = program_.accesses[access];
+  LoopValues values = values_for(access, colour, step);
+  bool none = is_idle(values);
+  Need out;
+  for (size_t d = 0; d < a.access.indices.size(); d++) {
+    Space set = none ? Space(1) : interval(range(access, d, values));
+    auto* gather = std::get_if<plan::Gather>(&program_.plan.accesses[access].projections[d]);
+    if (gather && colours_.contains(colour) && !none)
+      if (std::optional<Space> found = evaluate(gather->set, colour, pieces)) set = set & *found;
+    out.coordinates.push_back(std::move(set));
+  }
+  if (a.split) out.positions = none ? Range{0, 0} : bounds_.of(a.split->position, values);
+  return out;
+}
+
+// None: everything.
+std::optional<Space> Tasks::evaluate(const plan::Set& set, int64_t colour, const Pieces& pieces) {
+  return match(
+      set, [](const plan::Everything&) -> std::optional<Space> { return {}; },
+      [&](const plan::Occurring& n) -> std::optional<Space> {
+        auto [found, fresh] = occurring_.try_emplace({n.access, n.level}, std::vector<Space>(size_t(colours_.size())));
+        if (fresh)
+          for (int64_t c = colours_.lo; c < colours_.hi; c++)
+            found->second[size_t(c - colours_.lo)] = occurring((*pieces[n.access])[c], n.level);
+        return found->second[size_t(colour - colours_.lo)];
+      },
+      [&](const plan::Both& n) -> std::optional<Space> {
+        std::optional<Space> a = evaluate(n.a, colour, pieces), b = evaluate(n.b, colour, pieces);
+        if (!a || !b) return a ? a : b;
+        return *a & *b;
+      },
+      [&](const plan::Either& n) -> std::optional<Space> {
+        std::optional<Space> a = evaluate(n.a, colour, pieces), b = evaluate(n.b, colour, pieces);
+        if (!a || !b) return {};
+        return *a | *b;
+      });
+}
+
+Ranges Tasks::ranges(size_t access, int64_t colour, const Step& step, const Pieces& pieces) {
+  const lower::PlannedAccess& a = program_.accesses[access];
+  LoopValues values = values_for(access, colour, step);
+  bool none = is_idle(values);
+  Ranges out;
+  for (size_t d = 0; d < a.access.indices.size(); d++) {
+    if (none) out.push_back(Range{0, 0});
+    else if (!a.by_position[d]) {
+      Range all = range(access, d, values);
+      std::optional<Range> stored =
+          located_[access][d] ? stored_hull(access, a.access.indices[d], colour, pieces) : std::nullopt;
+      out.push_back(stored ? runtime::common(all, *stored) : all);
+      if (runtime::is_empty(*out.back())) out.back() = Range{all.lo, all.lo};
+    } else if (a.split) out.push_back(std::nullopt);
+    else out.push_back(hull(*evaluate(*a.by_position[d], colour, pieces)));
+  }
+  return out;
+}
+
+// The smallest range around all coordinates of a variable that pieces store at sparse levels; none where a piece is not
+// there yet.
+std::optional<Range> Tasks::stored_hull(size_t access, const IndexVar& var, int64_t colour, const Pieces& pieces) {
+  std::optional<Space> all;
+  for (size_t k = 1; k < program_.accesses.size(); k++) {
+    const Access& other = program_.accesses[k].access;
+    for (size_t d = 0; d < other.indices.size(); d++) {
+      size_t level = other.tensor.format().level_of(d);
+      if (!(other.indices[d] == var) || other.tensor.format().levels()[level].properties().full) continue;
+      bool later = program_.accesses[k].loops.size() > program_.accesses[access].loops.size();
+      if (!pieces[k] || later) return {};
+      Space here = *evaluate(plan::Occurring{k, level}, colour, pieces);
+      all = all ? *all | here : here;
+    }
+  }
+  return all ? std::optional(hull(*all)) : std::nullopt;
+}
+
+void Tasks::forget(size_t access) {
+  std::erase_if(occurring_, [&](const auto& found) { return found.first.first == access; });
+}
+
+bool Tasks::are_disjoint() const {
+  const TensorVar& result = program_.leaf.result;
+  std::vector<Space> boxes;
+  for (int64_t c = 0; c < grid_.count(); c++) {
+    LoopValues values = values_for(0, c, {});
+    if (is_idle(values)) continue;
+    std::vector<Space> sides;
+    for (size_t d = 0; d < result.order(); d++) sides.push_back(interval(range(0, d, values)));
+    boxes.push_back(product_of(result.format(), sides));
+  }
+  return boxes.size() <= 1 || runtime::are_disjoint(boxes);
+}
+
+}  // namespace spdistal
