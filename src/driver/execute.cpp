@@ -259,11 +259,6 @@ struct Execution::State {
     else runtime::together(transport, launch_all);
   }
 
-  // Of the piece at hand, 0 where it is one of a home.
-  int64_t fetched_bytes(size_t k, int64_t colour) const {
-    return !pieces[k] || pieces[k]->is_home(colour) ? 0 : int64_t((*pieces[k])[colour].bytes());
-  }
-
   template <class F>
   void timed(int64_t colour, F&& f) {
     double begin = now();
@@ -310,6 +305,11 @@ struct Execution::State {
           largest[{k, c}] = std::max(largest[{k, c}], fetched_bytes(k, c));
       }
     exchange_seconds += now() - begin;
+  }
+
+  // Of the piece at hand, 0 where it is one of a home.
+  int64_t fetched_bytes(size_t k, int64_t colour) const {
+    return !pieces[k] || pieces[k]->is_home(colour) ? 0 : int64_t((*pieces[k])[colour].bytes());
   }
 
   void compute_dense(const Homes& operands, std::optional<Home>& result) {
@@ -584,7 +584,7 @@ struct Execution::State {
         p.non_zeros = r.take<int64_t>();
         p.seconds = r.take<double>();
         for (size_t k = 1; k < accesses(); k++)
-          if (int64_t bytes_held = r.take<int64_t>()) p.moved[plan_of(k).text].piece = bytes_held;
+          if (int64_t held = r.take<int64_t>()) p.moved[plan_of(k).text].piece = held;
       }
       while (!r.at_end()) {
         Arrived a = r.take<Arrived>();

@@ -257,17 +257,19 @@ void Lowerer::row_loop(const Forall& loop, const IndexVar& var, const Segment& r
   for (size_t level = levels.first; level <= levels.last; level++)
     if (levels.access.tensor.format().levels()[level].properties().full) sweep({levels.var(level)});
   std::string row_name = fmt::format("{}{}", tensor_name(tensor), levels.last + 1);
-  // Where the position with number 0 stands in the arrays.
-  Expr start = ir::int64(0);
+  // Positions by their numbers in the whole (or below the coordinates above), and as they stand in the arrays.
+  std::optional<Expr> start, base;
   if (levels.first > 0) start = f_.constant(row_name + "_start", positions_below(k, levels.last).begin);
-  else if (on_pieces()) start = ir::int64(0) - number(row_name + "_base", PositionBase{k, levels.last});
+  else if (on_pieces()) base = number(row_name + "_base", PositionBase{k, levels.last});
+  auto number_of = [&](const Expr& local) { return start ? local - *start : base ? local + *base : local; };
+  auto local = [&](const Expr& p) { return start ? p + *start : base ? p - *base : p; };
 
-  range_loop(loop, name(var), range, std::nullopt, [&](const Segment& mine, const ir::LoopOptions& options) {
+  auto walk = [&](const Segment& mine, const ir::LoopOptions& options) {
     bool owned = racing_ && owns_rows(loop, levels), complete = start_ == Start::Zero && row_is_complete(levels);
     std::map<size_t, Var> parents = search_parents(levels, mine.begin);
     const Var& row = parents.at(levels.last);
     Var pos = pos_array(tensor, levels.last);
-    auto first_of = [&](const Expr& r) { return ir::cast(ScalarType::Int64, ir::load(pos, r)) - start; };
+    auto first_of = [&](const Expr& r) { return number_of(ir::cast(ScalarType::Int64, ir::load(pos, r))); };
 
     f_.loop_while(first_of(row) < mine.end, [&] {
       Var begin = f_.constant(row_name + "_begin", first_of(row)),
@@ -293,7 +295,7 @@ void Lowerer::row_loop(const Forall& loop, const IndexVar& var, const Segment& r
               name(var), part.begin, part.end,
               [&](const Var& p) {
                 AccessState& state = states_[size_t(k)];
-                Expr position = Expr(p) + start;
+                Expr position = local(p);
                 Expr c = ir::cast(ScalarType::Int64, ir::load(crd_array(tensor, levels.last), position));
                 state.level = levels.last + 1;
                 state.position = position;
@@ -347,6 +349,11 @@ void Lowerer::row_loop(const Forall& loop, const IndexVar& var, const Segment& r
       states_ = entry;
       f_.increase(row, 1);
     });
+  };
+  range_loop(loop, name(var), range, std::nullopt, [&](const Segment& mine, const ir::LoopOptions& options) {
+    // A piece has the positions of its share; of an empty share it need not have where that begins.
+    if (on_pieces()) f_.when(mine.begin < mine.end, [&] { walk(mine, options); });
+    else walk(mine, options);
   });
   states_ = entry;
   covering_ = saved;

@@ -247,6 +247,22 @@ TEST_F(GoldenTest, RemoveUnusedTakesWhatNobodyLooksAt) {
   EXPECT_EQ(remove_unused(f.build(), {}).params.size(), 2u);
 }
 
+TEST_F(GoldenTest, NarrowCountsWith32BitsBetweenBoundsOf32Bits) {
+  auto wide = [](const Expr& e) { return cast(ScalarType::Int64, e); };
+  f.loop("p", wide(load(crd, n)), wide(load(crd, n + 1)), [&](Var p) {
+    f.loop("q", wide(load(crd, p)), wide(load(crd, Expr(p) + 1)),
+           [&](Var q) { f.store(a, Expr(p) * 8 + q, load(b, q)); });
+  });
+  f.loop("r", int64(0), wide(n), [&](Var r) { f.store(a, r, load(b, r)); });
+  expect(narrow, R"(
+for p: int32 in crd[n] .. crd[n + 1]
+  for q: int32 in crd[int64(p)] .. crd[int64(p + 1)]
+    a[int64(p) * 8 + int64(q)] = b[int64(q)]
+for r: int64 in 0 .. int64(n)
+  a[r] = b[r]
+)");
+}
+
 TEST_F(GoldenTest, TheRunnerTellsWhatChangedAndStopsWhereAsked) {
   f.loop("p", int32(0), n, [&](Var p) { f.store_add(a, n, load(b, p)); });
   std::vector<std::string> changed, run;
