@@ -139,6 +139,9 @@ std::optional<Chosen> over_non_zeros(const Chosen& chosen, int64_t pieces, const
     commands.push_back(Distribute{{outer}});
     Result<ConcreteStatement> cut_up = schedule::apply(commands, statement);
     if (!cut_up) return;
+    if (Session::instance().context.threads > 1)
+      if (Result<ConcreteStatement> parallel = schedule::apply(Parallelize{inner, CPUThread, Race::Auto}, *cut_up))
+        cut_up = parallel;
     out = Chosen{*cut_up, chosen.conversions, std::move(commands),
                  fmt::format("blocks of {} would have up to {:.1f} times their share of the non-zeros of {}",
                              names.name(loops[0].var), skew, names.name(a.tensor))};
