@@ -55,6 +55,70 @@ void spmm(const Csr& B, const double* C, Made& A) {
   }
 }
 
+namespace {
+
+// The rows of every share of so many non-zeros: f(row, first, last, whole).
+template <class F>
+void by_nonzeros(const Csr& B, F&& f) {
+  constexpr int64_t size = 2048;
+  const int64_t stored = B.pos[B.rows];
+#pragma omp parallel for schedule(static)
+  for (int64_t share = 0; share < (stored + size - 1) / size; share++) {
+    const int64_t begin = share * size, end = std::min(begin + size, stored);
+    int64_t i = std::upper_bound(B.pos, B.pos + B.rows + 1, int32_t(begin)) - B.pos - 1;
+    for (; B.pos[i] < end; i++) {
+      const int64_t first = B.pos[i], last = B.pos[i + 1];
+      f(i, std::max(first, begin), std::min(last, end), first >= begin && last <= end);
+    }
+  }
+}
+
+void zero(double* out, int64_t count) {
+#pragma omp parallel for schedule(static)
+  for (int64_t k = 0; k < count; k++) out[k] = 0;
+}
+
+}  // namespace
+
+void spmv_by_nonzeros(const Csr& B, const double* c, Made& a) {
+  double* out = a.vals = room<double>(a.vals_memory, B.rows);
+  zero(out, B.rows);
+  by_nonzeros(B, [&](int64_t i, int64_t first, int64_t last, bool whole) {
+    double sum = 0;
+    for (int64_t p = first; p < last; p++) sum += B.vals[p] * c[B.crd[p]];
+    if (whole) {
+      out[i] = sum;
+    } else {
+#pragma omp atomic
+      out[i] += sum;
+    }
+  });
+}
+
+void spmm_by_nonzeros(const Csr& B, const double* C, Made& A) {
+  double* out = A.vals = room<double>(A.vals_memory, B.rows * columns);
+  zero(out, B.rows * columns);
+  by_nonzeros(B, [&](int64_t i, int64_t first, int64_t last, bool whole) {
+    Vec s0{}, s1{}, s2{}, s3{};
+    for (int64_t p = first; p < last; p++) {
+      const double b = B.vals[p];
+      auto* c = reinterpret_cast<const Vec*>(C + int64_t(B.crd[p]) * columns);
+      s0 += b * c[0], s1 += b * c[1], s2 += b * c[2], s3 += b * c[3];
+    }
+    if (whole) {
+      auto* row = reinterpret_cast<Vec*>(out + i * columns);
+      row[0] = s0, row[1] = s1, row[2] = s2, row[3] = s3;
+      return;
+    }
+    double sums[columns];
+    for (int k = 0; k < 8; k++) sums[k] = s0[k], sums[8 + k] = s1[k], sums[16 + k] = s2[k], sums[24 + k] = s3[k];
+    for (int64_t k = 0; k < columns; k++) {
+#pragma omp atomic
+      out[i * columns + k] += sums[k];
+    }
+  });
+}
+
 void sddmm(const Csr& B, const double* C, const double* D, Made& A) {
   double* out = A.vals = room<double>(A.vals_memory, B.pos[B.rows]);
 #pragma omp parallel for schedule(dynamic, 1024)

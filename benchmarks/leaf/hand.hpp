@@ -43,6 +43,9 @@ struct Made {
 
 void spmv(const Csr& B, const double* c, Made& a);
 void spmm(const Csr& B, const double* C, Made& A);
+/// The same in shares of 2048 non-zeros: rows that a share cuts are added to atomically.
+void spmv_by_nonzeros(const Csr& B, const double* c, Made& a);
+void spmm_by_nonzeros(const Csr& B, const double* C, Made& A);
 void spadd3(const Csr& B, const Csr& C, const Csr& D, Made& A);
 /// D is stored by columns.
 void sddmm(const Csr& B, const double* C, const double* D, Made& A);

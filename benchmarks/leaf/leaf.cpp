@@ -212,6 +212,36 @@ int main(int argc, char** argv) try {
           [&](hand::Made& out) { hand::spmm(csr(b), values(c), out); },
           12 * nnz + 8 * l * all});
     }
+    const std::string by_nonzeros = "fuse(i,K,f); pos(f,fp,B(i,K)); split(fp,fo,fi,2048); parallelize(fo,CPUThread)";
+    auto over = [&](char var) {
+      std::string out = by_nonzeros;
+      std::replace(out.begin(), out.end(), 'K', var);
+      return out;
+    };
+    if (wanted("SpMV-nz")) {
+      Storage c = inputs::dense({cols}, 1, "d");
+      go({"SpMV-nz",
+          m.name,
+          "a(i) = B(i,j) * c(j)",
+          "d",
+          over('j'),
+          {rows},
+          {{"B", &b}, {"c", &c}},
+          [&](hand::Made& out) { hand::spmv_by_nonzeros(csr(b), values(c), out); },
+          12 * nnz + 8 * all + 4.0 * double(rows)});
+    }
+    if (wanted("SpMM-nz")) {
+      Storage c = inputs::dense({cols, l}, 2, "dd");
+      go({"SpMM-nz",
+          m.name,
+          "A(i,j) = B(i,k) * C(k,j)",
+          "dd",
+          "reorder(i, k, j); " + over('k') + "; parallelize(j, CPUVector)",
+          {rows, l},
+          {{"B", &b}, {"C", &c}},
+          [&](hand::Made& out) { hand::spmm_by_nonzeros(csr(b), values(c), out); },
+          12 * nnz + 8 * l * all});
+    }
     if (wanted("SDDMM")) {
       Storage c = inputs::dense({rows, l}, 3, "dd"), d = inputs::dense({l, cols}, 4, "dd:1,0");
       go({"SDDMM",

@@ -7,5 +7,6 @@
 #include "spdistal/format.hpp"
 #include "spdistal/machine.hpp"
 #include "spdistal/program.hpp"
+#include "spdistal/runtime.hpp"
 #include "spdistal/schedule.hpp"
 #include "spdistal/tensor.hpp"

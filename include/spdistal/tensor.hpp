@@ -65,6 +65,7 @@ class TensorBase : public TensorRef {
   void read_file(const std::string& path);
   void fill_with(const std::function<Scalar(std::span<const int64_t> at)>& value);
   Scalar element(std::span<const int64_t> at) const;
+  void each_local(const std::function<void(std::span<const int64_t> at, const void* value)>& f) const;
   void each_element(const std::function<void(std::span<const int64_t> at, const void* value)>& f) const;
 
   std::shared_ptr<TensorState> state_;
@@ -141,15 +142,26 @@ class Tensor : public TensorBase {
   /// The value of a scalar.
   explicit operator T() const requires(!std::same_as<T, bool>) { return at({}); }
 
-  /// Stored elements in storage order.
+  /// The stored elements that this rank owns, piece by piece in storage order: on all ranks together, each once. Local,
+  /// except that a tensor that was never computed is computed.
   std::vector<Element<T>> local() const {
     std::vector<Element<T>> out;
-    each_element([&](std::span<const int64_t> at, const void* value) {
-      out.push_back({{at.begin(), at.end()}, *static_cast<const T*>(value)});
-    });
+    each_local(collector(out));
     return out;
   }
-  std::vector<Element<T>> gather() const { return local(); }
+  /// Collective. All stored elements on every rank, in storage order.
+  std::vector<Element<T>> gather() const {
+    std::vector<Element<T>> out;
+    each_element(collector(out));
+    return out;
+  }
+
+ private:
+  static auto collector(std::vector<Element<T>>& out) {
+    return [&out](std::span<const int64_t> at, const void* value) {
+      out.push_back({{at.begin(), at.end()}, *static_cast<const T*>(value)});
+    };
+  }
 };
 
 }  // namespace spdistal

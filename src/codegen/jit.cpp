@@ -46,6 +46,7 @@ Jit::Jit(JitOptions options)
 std::string Jit::key(std::string_view text) const { return hash_of(identity_ + std::string(text)).str(); }
 
 Kernel Jit::load(const ir::Function& f) {
+  loads_++;
   std::string text = cpp_text(f), key = this->key(text);
   std::promise<Kernel> promise;
   std::shared_future<Kernel> waiting;

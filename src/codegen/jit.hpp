@@ -1,6 +1,7 @@
 // From kernel IR to something that runs: text, compiler, cache, loading. A kernel is compiled once per user and
 // machine, loaded once per process.
 #pragma once
+#include <atomic>
 #include <functional>
 #include <future>
 #include <map>
@@ -36,6 +37,8 @@ class Jit {
   /// What a text is kept under: text, flags, compiler, ABI and processor.
   std::string key(std::string_view text) const;
   const Cache& cache() const { return cache_; }
+  /// How often a kernel was asked for: not at all by a program that only repeats itself.
+  int64_t loads() const { return loads_; }
   /// Is there a compiler? If not, kernels are interpreted.
   bool compiles() const { return compiler_.has_value(); }
 
@@ -47,6 +50,7 @@ class Jit {
   std::optional<std::string> compiler_;
   std::string identity_;  // of flags, compiler, ABI, processor
   Cache cache_;
+  std::atomic<int64_t> loads_ = 0;
   std::once_flag said_;
   std::mutex mutex_;
   std::map<std::string, std::shared_future<Kernel>> loaded_;

@@ -27,7 +27,7 @@ void* Buffer::reserve(size_t bytes) {
   return data_.get();
 }
 
-HostContext::HostContext(int64_t thread_count) : spd_context{} {
+HostContext::HostContext(int64_t thread_count, int64_t smallest) : spd_context{}, smallest_shared(smallest) {
   threads = thread_count;
   resize = [](spd_context*, spd_array* array, int64_t count, int64_t bytes) {
     require(array->owner != nullptr, "an array that a kernel resizes has an owner");

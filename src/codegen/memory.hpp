@@ -39,9 +39,12 @@ class Buffer final : public ArrayOwner {
 /// An spd_context. Arrays that kernels resize have an ArrayOwner* as their owner.
 class HostContext : public spd_context {
  public:
-  explicit HostContext(int64_t threads = 1);
+  /// Kernels whose tensors store fewer elements than `smallest_shared` run on one thread.
+  explicit HostContext(int64_t threads = 1, int64_t smallest_shared = 0);
   HostContext(const HostContext&) = delete;
   HostContext& operator=(const HostContext&) = delete;
+
+  int64_t smallest_shared;
 
  private:
   void* take_memory(size_t bytes, bool zeroed);

@@ -215,6 +215,25 @@ void LeafInputs::set_numbers() {
   }
 }
 
+namespace {
+
+// Calls the kernel, on one thread where starting others takes longer than all the work.
+void launch(spd_call& call, codegen::HostContext& context, std::span<const spd_tensor> tensors, const Leaf::Run& run) {
+  int64_t stored = 0;
+  for (const spd_tensor& tensor : tensors) stored += tensor.vals.count;
+  int64_t threads = context.threads;
+  if (stored < context.smallest_shared) context.threads = 1;
+  try {
+    run(call);
+  } catch (...) {
+    context.threads = threads;
+    throw;
+  }
+  context.threads = threads;
+}
+
+}  // namespace
+
 // ---- leaves -------------------------------------------------------------------------------------------------------------
 
 Leaf::Leaf(const ConcreteStatement& statement, const Widths& widths, const LeafOptions& options)
@@ -252,7 +271,7 @@ bool Leaf::is_placed() const {
   return kernel_.assembly == lower::Assembly::Dense || kernel_.assembly == lower::Assembly::Shared;
 }
 
-Storage Leaf::compute(const Storages& storages, spd_context& context, const Run& run) const {
+Storage Leaf::compute(const Storages& storages, codegen::HostContext& context, const Run& run) const {
   std::vector<const Storage*> operands;
   for (const Access& access : kernel_.operands) operands.push_back(storages.at(access.tensor));
   // Sizes are known by now; a number of pieces that nobody gave is the number of processes.
@@ -273,16 +292,16 @@ PatternHandle Leaf::result_pattern(const LeafInputs& inputs, const std::vector<R
   return std::make_shared<const Pattern>(kernel_.result.format(), known_dims(kernel_.result), std::move(levels));
 }
 
-void Leaf::compute_into(View& result, LeafInputs& inputs, spd_context& context, const Run& run) const {
+void Leaf::compute_into(View& result, LeafInputs& inputs, codegen::HostContext& context, const Run& run) const {
   require(is_placed(), "a result that is computed in place has its places before");
   check_whole_levels(kernel_, 0, result);
   if (kernel_.zero_first) result.zero();
   inputs.tensors_[0] = result.tensor();
   spd_call call{&context, inputs.tensors_.data(), nullptr, inputs.numbers_.data()};
-  run(call);
+  launch(call, context, inputs.tensors_, run);
 }
 
-Storage Leaf::compute(LeafInputs& inputs, const std::vector<Range>& bounds, spd_context& context,
+Storage Leaf::compute(LeafInputs& inputs, const std::vector<Range>& bounds, codegen::HostContext& context,
                       const Run& run) const {
   const TensorVar& result = kernel_.result;
   if (is_placed()) {
@@ -296,7 +315,7 @@ Storage Leaf::compute(LeafInputs& inputs, const std::vector<Range>& bounds, spd_
     check_whole_levels(kernel_, 0, view);
     inputs.tensors_[0] = view.tensor();
     spd_call call{&context, inputs.tensors_.data(), nullptr, inputs.numbers_.data()};
-    run(call);
+    launch(call, context, inputs.tensors_, run);
     return out;
   }
 
@@ -304,7 +323,7 @@ Storage Leaf::compute(LeafInputs& inputs, const std::vector<Range>& bounds, spd_
   MadeArrays made(result.order(), bounds, result.format());
   inputs.tensors_[0] = made.tensor;
   spd_call call{&context, inputs.tensors_.data(), made.arrays.data(), inputs.numbers_.data()};
-  run(call);
+  launch(call, context, inputs.tensors_, run);
   const spd_array& values = inputs.tensors_[0].vals;
   if (kernel_.assembly == lower::Assembly::Listed) {
     Coordinates entries(dims, result.type());

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 #include <omp.h>
+#include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 
 #include "base/text.hpp"
 #include "runtime/transport/start.hpp"
@@ -27,13 +30,26 @@ std::string default_cache() {
   return "";
 }
 
-// Ranks on this machine share its cores, unless somebody said how many threads each may use.
-int64_t default_threads() {
-  int64_t threads = omp_get_max_threads();
-  if (!variable("OMP_NUM_THREADS").empty()) return threads;
-  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"})
-    if (int64_t ranks = std::atoll(variable(name).c_str()); ranks > 0) return std::max<int64_t>(1, threads / ranks);
-  return threads;
+// Of the processors that this process may run on, its part: each is shared by all ranks of the node that may run there.
+// Ranks that a launcher has bound to processors of their own thus use all of those.
+int64_t part_of_processors(runtime::Transport& transport) {
+  if (transport.size() == 1) return omp_get_max_threads();
+  struct Place {
+    char node[256] = {};
+    cpu_set_t processors;
+  } here;
+  gethostname(here.node, sizeof(here.node) - 1);
+  CPU_ZERO(&here.processors);
+  if (sched_getaffinity(0, sizeof(here.processors), &here.processors) != 0) return 1;
+  std::vector<Place> all = transport.allgather(here);
+  double part = 0;
+  for (int p = 0; p < CPU_SETSIZE; p++) {
+    if (!CPU_ISSET(p, &here.processors)) continue;
+    part += 1.0 / double(std::count_if(all.begin(), all.end(), [&](const Place& place) {
+              return std::strcmp(place.node, here.node) == 0 && CPU_ISSET(p, &place.processors);
+            }));
+  }
+  return std::max<int64_t>(1, int64_t(part + 1e-6));
 }
 
 }  // namespace
@@ -52,11 +68,13 @@ SessionOptions SessionOptions::from_environment() {
   out.jit.search_path = variable("PATH", out.jit.search_path);
   out.jit.temporary = variable("TMPDIR", out.jit.temporary);
   out.jit.cache_folder = variable("SPDISTAL_CACHE_DIR", default_cache());
-  out.threads = default_threads();
+  if (!variable("OMP_NUM_THREADS").empty()) out.threads = omp_get_max_threads();
   if (std::string threads = variable("SPDISTAL_THREADS"); !threads.empty()) {
-    auto [stop, error] = std::from_chars(threads.data(), threads.data() + threads.size(), out.threads);
-    if (error != std::errc{} || stop != threads.data() + threads.size() || out.threads < 1)
+    int64_t count = 0;
+    auto [stop, error] = std::from_chars(threads.data(), threads.data() + threads.size(), count);
+    if (error != std::errc{} || stop != threads.data() + threads.size() || count < 1)
       throw UserError(fmt::format("SPDISTAL_THREADS is '{}', which is no number of threads", threads));
+    out.threads = count;
   }
   return out;
 }
@@ -66,16 +84,26 @@ Session::Session(SessionOptions options)
         options.jit.note = [this](const std::string& note) { notes.push_back(note); };
         return options.jit;
       }()),
-      context(options.threads),
-      overlap_bytes(options.overlap_bytes) {}
+      context(options.threads.value_or(omp_get_max_threads()), options.smallest_shared),
+      overlap_bytes(options.overlap_bytes),
+      shares_processors_(!options.threads) {}
 
 runtime::Transport& Session::transport() {
-  if (!transport_) transport_ = runtime::start_transport([](const char* name) { return std::getenv(name); });
+  if (!transport_) connect(runtime::start_transport([](const char* name) { return std::getenv(name); }));
   return *transport_;
 }
 
+void Session::connect(std::shared_ptr<runtime::Transport> transport) {
+  transport_ = std::move(transport);
+  if (transport_ && shares_processors_) context.threads = part_of_processors(*transport_);
+}
+
 Session& Session::instance() {
-  static Session session(SessionOptions::from_environment());
+  static Session session([] {
+    SessionOptions options = SessionOptions::from_environment();
+    options.smallest_shared = 8192;  // about what one thread does while others wake up
+    return options;
+  }());
   return session;
 }
 

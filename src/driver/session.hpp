@@ -2,6 +2,7 @@
 // connection to the other ranks.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,11 +13,12 @@
 namespace spdistal {
 
 /// Read once, here and nowhere else: SPDISTAL_CACHE_DIR (compiled kernels; default the user's cache folder),
-/// SPDISTAL_COMPILER (default c++; empty: interpret), SPDISTAL_THREADS (default what OpenMP would use, divided
-/// among the ranks of one machine).
+/// SPDISTAL_COMPILER (default c++; empty: interpret), SPDISTAL_THREADS (default what OpenMP was told, else this rank's part
+/// of the processors of its node).
 struct SessionOptions {
   codegen::JitOptions jit;
-  int64_t threads = 1;
+  std::optional<int64_t> threads = {};
+  int64_t smallest_shared = 0;      // stored elements below which a kernel runs on one thread
   int64_t overlap_bytes = 1 << 16;  // from other ranks: computing meanwhile pays from so many on
 
   /// Throws UserError for a variable SPDISTAL_* that does not exist, and for values that make no sense.
@@ -33,7 +35,7 @@ class Session {
   /// is first asked for.
   runtime::Transport& transport();
   /// Another one from now on; tensors that were made before are not to be used any more.
-  void connect(std::shared_ptr<runtime::Transport> transport) { transport_ = std::move(transport); }
+  void connect(std::shared_ptr<runtime::Transport> transport);
 
   codegen::Jit jit;
   codegen::HostContext context;
@@ -41,6 +43,7 @@ class Session {
   std::vector<std::string> notes;  // what a user should know, such as that there is no compiler
 
  private:
+  bool shares_processors_;  // nobody said how many threads to use
   std::shared_ptr<runtime::Transport> transport_;
 };
 

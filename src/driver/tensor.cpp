@@ -90,15 +90,16 @@ void TensorBase::fill_with(const std::function<Scalar(std::span<const int64_t> a
   if (!format().is_dense())
     throw UserError(fmt::format("{} is sparse: only what is stored has a value", shown(var())),
                     "insert entries and pack, or give it a dense format");
-  Storage storage = spdistal::pack(Coordinates(dims(), type()), format());
+  // The pieces stay where they are filled anew, and so does all that was planned for them.
+  Coordinates none(dims(), type());
+  if (!state_->home) state_->home = spdistal::pack(transport(), std::move(none), format(), shares_of(*state_));
   with_type(type(), [&](auto zero) {
     using T = decltype(zero);
-    std::span<T> values = storage.values<T>();
-    for_each_position(storage.pattern(), [&](std::span<const int64_t> at, int64_t position) {
-      values[size_t(position)] = std::get<T>(static_cast<const ScalarVariant&>(value(at)));
+    spdistal::fill<T>(*state_->home, [&](std::span<const int64_t> at) {
+      return std::get<T>(static_cast<const ScalarVariant&>(value(at)));
     });
   });
-  set_whole(*state_, std::move(storage));
+  set_home(*state_, std::move(*state_->home));
 }
 
 void TensorBase::write(const std::string& path) const { write_file(*state_, path); }
@@ -109,6 +110,16 @@ Scalar TensorBase::element(std::span<const int64_t> at) const {
   if (at.size() != order())
     throw UserError(fmt::format("{} has {} dimensions, not {}", shown(var()), order(), at.size()));
   return with_type(type(), [&](auto zero) { return Scalar(spdistal::at<decltype(zero)>(transport(), home, at)); });
+}
+
+void TensorBase::each_local(const std::function<void(std::span<const int64_t> at, const void* value)>& f) const {
+  const Home& home = data_of(*state_);
+  for (int64_t c = home.colours().lo; c < home.colours().hi; c++) {
+    const std::byte* values = home.piece(c).value_bytes();
+    for_each_owned(home, c, [&](std::span<const int64_t> at, int64_t position) {
+      f(at, values + size_t(position) * size_of(type()));
+    });
+  }
 }
 
 void TensorBase::each_element(const std::function<void(std::span<const int64_t> at, const void* value)>& f) const {

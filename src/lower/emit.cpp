@@ -30,6 +30,14 @@ bool Lowerer::can_run_in_parallel(const Forall& loop) const {
 void Lowerer::range_loop(const Forall& loop, const std::string& name, const Segment& range,
                          const std::optional<Weight>& weight, const std::function<void(const Expr& first)>& before,
                          const std::function<void(const Var&)>& fill) {
+  range_loop(loop, name, range, weight, [&](const Segment& mine, const ir::LoopOptions& options) {
+    before(mine.begin);
+    f_.loop(name, mine.begin, mine.end, fill, options);
+  });
+}
+
+void Lowerer::range_loop(const Forall& loop, const std::string& name, const Segment& range,
+                         const std::optional<Weight>& weight, const Walk& walk) {
   ir::LoopOptions options;
   options.unroll = int(loop.tags.unroll);
   bool shares = find_race(statement_, loop.var).has_value();
@@ -59,26 +67,23 @@ void Lowerer::range_loop(const Forall& loop, const std::string& name, const Segm
   if (chunk_) {
     Expr t = *chunk_, parts = *chunks_;
     chunk_.reset();
-    Segment mine = share(t, parts);
-    before(mine.begin);
-    f_.loop(name, mine.begin, mine.end, fill, options);
+    walk(share(t, parts), options);
     chunk_ = t;
     return;
   }
   if (!can_run_in_parallel(loop)) {
-    before(range.begin);
-    f_.loop(name, range.begin, range.end, fill, options);
+    walk(range, options);
     return;
   }
   if (!threads_) threads_ = f_.threads();
   bool saved = racing_;
   racing_ = racing_ || shares;
+  if (shares) racing_loop_ = loop.var;
   in_parallel_ = true;
   f_.parallel("t", *threads_, [&](const Var& t) {
     Segment mine = share(t, *threads_);
-    before(mine.begin);
     if (sum_in_threads_) sum_ = f_.variable("sum", ir::zero(ir::value_of(sum_type())));
-    f_.loop(name, mine.begin, mine.end, fill, options);
+    walk(mine, options);
     if (sum_in_threads_) {
       Expr total = *sum_;
       sum_.reset();
@@ -87,6 +92,7 @@ void Lowerer::range_loop(const Forall& loop, const std::string& name, const Segm
   });
   in_parallel_ = false;
   racing_ = saved;
+  racing_loop_.reset();
 }
 
 // Does the assignment in an innermost loop go to elements that have their place? Lists and cursors grow one by one.

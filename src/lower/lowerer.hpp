@@ -82,6 +82,12 @@ class Lowerer {
   // ---- positions.cpp ----
   void position_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range,
                      const notation::Levels& levels);
+  /// The same, row by row: what the levels above the last one give is found once for each row.
+  void row_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range,
+                const notation::Levels& levels);
+  bool has_rows(const notation::Forall& loop, const notation::Levels& levels) const;
+  bool owns_rows(const notation::Forall& loop, const notation::Levels& levels) const;
+  bool row_is_complete(const notation::Levels& levels) const;
   ir::Expr stored_positions(int tensor, size_t level);
   std::optional<size_t> looked_up(const notation::Levels& levels) const;
   ir::Expr local_position(const notation::Levels& levels, size_t level, const ir::Expr& p);
@@ -91,6 +97,15 @@ class Lowerer {
   std::vector<std::pair<IndexVar, ir::Expr>> enter_position(
       const IndexVar& position_var, const notation::Levels& levels, const ir::Expr& p,
       const std::function<ir::Expr(size_t level, const ir::Expr& position)>& parent);
+  /// From a position of a level up to the first of the levels: adds their coordinates to `found`, and their positions to
+  /// the path.
+  void climb(const notation::Levels& levels, size_t level, ir::Expr position, AccessState& reached,
+             std::vector<std::pair<IndexVar, ir::Expr>>& found,
+             const std::function<ir::Expr(size_t level, const ir::Expr& position)>& parent);
+  /// The value of the variable that coordinates, the last level's first, together stand for; seldom read.
+  ir::Expr fused(const std::vector<std::pair<IndexVar, ir::Expr>>& found);
+  /// Where the levels above are at the first position of a share: searched once, then walked along.
+  std::map<size_t, ir::Var> search_parents(const notation::Levels& levels, const ir::Expr& first);
 
   // ---- emit.cpp ----
   /// for (name = range…), divided among threads where the loop is parallel and nothing speaks against it. `before` runs
@@ -98,6 +113,10 @@ class Lowerer {
   void range_loop(const notation::Forall& loop, const std::string& name, const Segment& range,
                   const std::optional<Weight>& weight, const std::function<void(const ir::Expr& first)>& before,
                   const std::function<void(const ir::Var&)>& fill);
+  /// The same with what each share does left open: `walk` runs over its part of the range.
+  using Walk = std::function<void(const Segment& mine, const ir::LoopOptions& options)>;
+  void range_loop(const notation::Forall& loop, const std::string& name, const Segment& range,
+                  const std::optional<Weight>& weight, const Walk& walk);
   /// Binds variables, finds what follows from them (guarded), takes accesses down, then fills.
   void bind(std::vector<std::pair<IndexVar, ir::Expr>> found, const std::function<void()>& fill);
   void derive(const std::function<void()>& fill);
@@ -200,12 +219,13 @@ class Lowerer {
   std::vector<std::pair<IndexVar, ir::Expr>> below_;   // of the loop at hand: variables a known distance below it
 
   Phase phase_ = Phase::Fill;
-  std::vector<ir::Var> cursors_;      // of the result's compressed levels, or of the list
-  std::optional<ir::Var> sum_, any_;  // of the element that a reduction is working on
-  bool covering_ = true;              // the loops so far visit every element of the result
-  bool zeroed_ = false;               // the elements that follow were zeroed by the kernel
-  bool revisiting_ = false;           // the loops outside come to the same elements more than once
-  bool racing_ = false;               // other threads write the same elements
+  std::vector<ir::Var> cursors_;         // of the result's compressed levels, or of the list
+  std::optional<ir::Var> sum_, any_;     // of the element that a reduction is working on
+  bool covering_ = true;                 // the loops so far visit every element of the result
+  bool zeroed_ = false;                  // the elements that follow were zeroed by the kernel
+  bool revisiting_ = false;              // the loops outside come to the same elements more than once
+  bool racing_ = false;                  // other threads write the same elements
+  std::optional<IndexVar> racing_loop_;  // the loop whose iterations these threads run
   bool in_parallel_ = false;
   bool sum_in_threads_ = false;  // each thread sums the element for itself
   bool plain_range_ = false;     // the loop at hand runs over a range with nothing walking along

@@ -1,6 +1,8 @@
 // Loops over the positions of a tensor, and the coordinates that belong to them.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lower/lowerer.hpp"
 
 namespace spdistal::lower {
@@ -27,7 +29,7 @@ Expr Lowerer::stored_positions(int tensor, size_t level) {
 // The position above one of a compressed level.
 Expr Lowerer::search_parent(int tensor, size_t level, const Expr& position) {
   Var pos = pos_array(tensor, level);
-  return ir::upper_bound(pos, 0, stored_positions(tensor, level - 1) + 1, ir::cast(pos.type.scalar, position)) - 1;
+  return ir::upper_bound(pos, 0, stored_positions(tensor, level - 1) + 1, position) - 1;
 }
 
 // Positions are looked up at this level: the last, or of a piece the last that is not dense. Dense levels below it have
@@ -112,17 +114,11 @@ std::vector<std::pair<IndexVar, Expr>> Lowerer::enter_position(
   reached.path.resize(levels.last + 1, reached.position);
   if (stored) {
     Expr position = local_position(levels, *stored, rest);
-    for (size_t level = *stored;; level--) {
-      bool full = formats[level].properties().full;
-      Expr c = !full ? ir::cast(ScalarType::Int64, ir::load(crd_array(tensor, level), position))
-               : level == levels.first && level == levels.last
-                   ? p
-                   : (level == 0 ? position : position % stride(tensor, level)) + first_coordinate(tensor, level);
-      reached.path[level] = position;
-      found.emplace_back(levels.var(level), f_.constant(name(levels.var(level)), c));
-      if (level == levels.first) break;
-      if (full) position = position / stride(tensor, level);
-      else if (!formats[level].properties().branchless) position = parent(level, position);
+    if (levels.first == levels.last && formats[*stored].properties().full) {
+      reached.path[*stored] = position;
+      found.emplace_back(levels.var(*stored), f_.constant(name(levels.var(*stored)), p));
+    } else {
+      climb(levels, *stored, position, reached, found, parent);
     }
     reached.position = reached.path[*stored];
   }
@@ -133,41 +129,64 @@ std::vector<std::pair<IndexVar, Expr>> Lowerer::enter_position(
     reached.path[level] = reached.position;
   }
   states_[size_t(k)] = reached;
-  // The variable that the coordinates together stand for; seldom read.
   const IndexVar& whole = provenance_.made_by(position_var)->replaced[0].var;
-  if (whole != levels.var(levels.first)) {
-    Expr fused = found.back().second;
-    for (size_t n = found.size() - 1; n-- > 0;) fused = fused * size(found[n].first) + found[n].second;
-    found.emplace_back(whole, fused);
-  }
+  if (whole != levels.var(levels.first)) found.emplace_back(whole, fused(found));
   return found;
 }
 
-void Lowerer::position_loop(const Forall& loop, const IndexVar& var, const Segment& range, const Levels& levels) {
-  int k = find_operand(levels.access), tensor = k + 1;
+void Lowerer::climb(const Levels& levels, size_t level, Expr position, AccessState& reached,
+                    std::vector<std::pair<IndexVar, Expr>>& found,
+                    const std::function<Expr(size_t level, const Expr& position)>& parent) {
+  int tensor = find_operand(levels.access) + 1;
   const std::vector<LevelFormat>& formats = levels.access.tensor.format().levels();
+  for (;; level--) {
+    bool full = formats[level].properties().full;
+    Expr c = !full ? ir::cast(ScalarType::Int64, ir::load(crd_array(tensor, level), position))
+                   : (level == 0 ? position : position % stride(tensor, level)) + first_coordinate(tensor, level);
+    reached.path[level] = position;
+    found.emplace_back(levels.var(level), f_.constant(name(levels.var(level)), c));
+    if (level == levels.first) break;
+    if (full) position = position / stride(tensor, level);
+    else if (!formats[level].properties().branchless) position = parent(level, position);
+  }
+}
+
+Expr Lowerer::fused(const std::vector<std::pair<IndexVar, Expr>>& found) {
+  Expr out = found.back().second;
+  for (size_t n = found.size() - 1; n-- > 0;) out = out * size(found[n].first) + found[n].second;
+  return out;
+}
+
+std::map<size_t, Var> Lowerer::search_parents(const Levels& levels, const Expr& first) {
+  std::map<size_t, Var> out;
+  int tensor = find_operand(levels.access) + 1;
+  const std::vector<LevelFormat>& formats = levels.access.tensor.format().levels();
+  std::optional<size_t> stored = looked_up(levels);
+  if (!stored || *stored == levels.first) return out;
+  Expr rest = first;
+  for (size_t level = levels.last; level > *stored; level--) rest = rest / nonzero(size(levels.var(level)));
+  Expr position = local_position(levels, *stored, rest);
+  for (size_t level = *stored; level > levels.first; level--) {
+    if (formats[level].properties().full) position = position / nonzero(stride(tensor, level));
+    else if (!formats[level].properties().branchless) {
+      Expr above = search_parent(tensor, level, position);
+      out.insert_or_assign(level, f_.variable(fmt::format("p{}{}", tensor_name(tensor), level), above));
+      position = out.at(level);
+    }
+  }
+  return out;
+}
+
+void Lowerer::position_loop(const Forall& loop, const IndexVar& var, const Segment& range, const Levels& levels) {
+  if (has_rows(loop, levels)) return row_loop(loop, var, range, levels);
+  int tensor = find_operand(levels.access) + 1;
   std::vector<AccessState> entry = states_;
   bool saved = covering_;
   covering_ = covering_ && !holds_result(loop.body);
   std::map<size_t, Var> parents;  // positions at the levels above: searched once, then walked along
   plain_range_ = false;
   range_loop(
-      loop, name(var), range, std::nullopt,
-      [&](const Expr& first) {
-        std::optional<size_t> stored = looked_up(levels);
-        if (!stored || *stored == levels.first) return;
-        Expr rest = first;
-        for (size_t level = levels.last; level > *stored; level--) rest = rest / nonzero(size(levels.var(level)));
-        Expr position = local_position(levels, *stored, rest);
-        for (size_t level = *stored; level > levels.first; level--) {
-          if (formats[level].properties().full) position = position / nonzero(stride(tensor, level));
-          else if (!formats[level].properties().branchless) {
-            Expr above = search_parent(tensor, level, position);
-            parents.insert_or_assign(level, f_.variable(fmt::format("p{}{}", tensor_name(tensor), level), above));
-            position = parents.at(level);
-          }
-        }
-      },
+      loop, name(var), range, std::nullopt, [&](const Expr& first) { parents = search_parents(levels, first); },
       [&](const Var& p) {
         std::vector<std::pair<IndexVar, Expr>> found =
             enter_position(var, levels, p, [&](size_t level, const Expr& position) -> Expr {
@@ -180,6 +199,162 @@ void Lowerer::position_loop(const Forall& loop, const IndexVar& var, const Segme
         bind(found, [&] { visit(loop.body); });
         states_ = entry;
       });
+  states_ = entry;
+  covering_ = saved;
+}
+
+// ---- row by row ---------------------------------------------------------------------------------------------------------
+
+// Is the last level one whose positions stand together below those of the level above, and do results have places?
+bool Lowerer::has_rows(const Forall& loop, const Levels& levels) const {
+  const LevelProperties& last = levels.access.tensor.format().levels()[levels.last].properties();
+  bool placed = kernel_.assembly == Assembly::Dense || kernel_.assembly == Assembly::Shared;
+  return levels.first < levels.last && !last.full && !last.branchless && placed && holds_result(loop.body) &&
+         !in_producer_;
+}
+
+// Does the share of positions that holds all of a row alone write what that row gives? The threads divide these very
+// positions, rows stand for coordinates of the result that no other row has, and nothing else writes the result.
+bool Lowerer::owns_rows(const Forall& loop, const Levels& levels) const {
+  const Levels* divided = racing_loop_ ? provenance_.positions_of(*racing_loop_) : nullptr;
+  if (!divided || find_operand(divided->access) != find_operand(levels.access) || divided->first != levels.first ||
+      divided->last != levels.last)
+    return false;
+  for (size_t level = 0; level < levels.last; level++) {
+    const LevelProperties& properties = levels.access.tensor.format().levels()[level].properties();
+    if (!properties.unique || properties.branchless) return false;
+    if (level >= levels.first &&
+        std::find(lhs_.indices.begin(), lhs_.indices.end(), levels.var(level)) == lhs_.indices.end())
+      return false;
+  }
+  auto writes = [&](const Stmt& stmt) {
+    int count = 0;
+    each<Assign>(stmt, [&](const Assign& a) { count += a.lhs.tensor == lhs_.tensor; });
+    return count;
+  };
+  return writes(statement_.body) == writes(loop.body);
+}
+
+// Is what a row gives all there is of its elements: do no loops around come back to them?
+bool Lowerer::row_is_complete(const Levels& levels) const {
+  return std::all_of(values_.begin(), values_.end(), [&](const auto& known) {
+    const Levels* positions = provenance_.positions_of(known.first);
+    bool ours = positions && find_operand(positions->access) == find_operand(levels.access);
+    return ours || !revisits(known.first);
+  });
+}
+
+// for every row that has positions in [begin, end)
+//   for p in those of its positions
+//
+// A row that lies in the range whole is written plainly; one that is cut is shared with whoever has the rest.
+void Lowerer::row_loop(const Forall& loop, const IndexVar& var, const Segment& range, const Levels& levels) {
+  int k = find_operand(levels.access), tensor = k + 1;
+  std::vector<AccessState> entry = states_;
+  bool saved = covering_;
+  covering_ = false;
+  plain_range_ = false;
+  for (size_t level = levels.first; level <= levels.last; level++)
+    if (levels.access.tensor.format().levels()[level].properties().full) sweep({levels.var(level)});
+  std::string row_name = fmt::format("{}{}", tensor_name(tensor), levels.last + 1);
+  // Positions by their numbers in the whole (or below the coordinates above), and as they stand in the arrays.
+  std::optional<Expr> start, base;
+  if (levels.first > 0) start = f_.constant(row_name + "_start", positions_below(k, levels.last).begin);
+  else if (on_pieces()) base = number(row_name + "_base", PositionBase{k, levels.last});
+  auto number_of = [&](const Expr& local) { return start ? local - *start : base ? local + *base : local; };
+  auto local = [&](const Expr& p) { return start ? p + *start : base ? p - *base : p; };
+
+  auto walk = [&](const Segment& mine, const ir::LoopOptions& options) {
+    bool owned = racing_ && owns_rows(loop, levels), complete = start_ == Start::Zero && row_is_complete(levels);
+    std::map<size_t, Var> parents = search_parents(levels, mine.begin);
+    const Var& row = parents.at(levels.last);
+    Var pos = pos_array(tensor, levels.last);
+    auto first_of = [&](const Expr& r) { return number_of(ir::cast(ScalarType::Int64, ir::load(pos, r))); };
+
+    f_.loop_while(first_of(row) < mine.end, [&] {
+      Var begin = f_.constant(row_name + "_begin", first_of(row)),
+          end = f_.constant(row_name + "_end", first_of(Expr(row) + 1));
+      Segment part{f_.constant(row_name + "_from", ir::max(begin, mine.begin)),
+                   f_.constant(row_name + "_to", ir::min(end, mine.end))};
+      AccessState reached = states_[size_t(k)];
+      reached.level = levels.last;
+      reached.path.resize(levels.last, reached.position);
+      std::vector<std::pair<IndexVar, Expr>> above;
+      climb(levels, levels.last - 1, row, reached, above, [&](size_t level, const Expr& position) -> Expr {
+        const Var& parent = parents.at(level);
+        Expr last = ir::cast(ScalarType::Int64, ir::load(pos_array(tensor, level), Expr(parent) + 1));
+        f_.loop_while(last <= position, [&] { f_.increase(parent, 1); });
+        return parent;
+      });
+      reached.position = row;
+      states_[size_t(k)] = reached;
+      bind(above, [&] {
+        std::vector<AccessState> at_row = states_;
+        auto inside = [&] {
+          f_.loop(
+              name(var), part.begin, part.end,
+              [&](const Var& p) {
+                AccessState& state = states_[size_t(k)];
+                Expr position = local(p);
+                Expr c = ir::cast(ScalarType::Int64, ir::load(crd_array(tensor, levels.last), position));
+                state.level = levels.last + 1;
+                state.position = position;
+                state.path.push_back(position);
+                std::vector<std::pair<IndexVar, Expr>> found{
+                    {levels.var(levels.last), f_.constant(name(levels.var(levels.last)), c)}};
+                found.insert(found.end(), above.begin(), above.end());
+                found.emplace_back(provenance_.made_by(var)->replaced[0].var, fused(found));
+                for (auto& more : with_below(var, p)) found.push_back(more);
+                bind(found, [&] { visit(loop.body); });
+                states_ = at_row;
+              },
+              options);
+        };
+        // What is in the range whole, and what is cut.
+        auto whole_or_cut = [&](const std::function<void()>& whole, const std::function<void()>& cut) {
+          if (!owned) return cut();
+          f_.when(
+              Expr(begin) >= mine.begin && Expr(end) <= mine.end,
+              [&] {
+                racing_ = false;
+                whole();
+                racing_ = true;
+              },
+              cut);
+        };
+        if (sum_) return inside();
+        bool one_element = element_known() && std::find(lhs_.indices.begin(), lhs_.indices.end(),
+                                                        levels.var(levels.last)) == lhs_.indices.end();
+        if (!one_element)
+          return whole_or_cut(
+              [&] {
+                bool before = zeroed_;
+                if (complete) zero_rest();
+                inside();
+                zeroed_ = before;
+              },
+              inside);
+        sum_ = f_.variable("sum", ir::zero(ir::value_of(sum_type())));
+        bool parallel = in_parallel_;
+        in_parallel_ = true;  // the sum is one thread's
+        inside();
+        in_parallel_ = parallel;
+        Expr total = *sum_;
+        sum_.reset();
+        where_element_is([&] {
+          whole_or_cut([&] { write_element(total, complete ? AssignOp::Set : AssignOp::Add); },
+                       [&] { write_element(total, AssignOp::Add); });
+        });
+      });
+      states_ = entry;
+      f_.increase(row, 1);
+    });
+  };
+  range_loop(loop, name(var), range, std::nullopt, [&](const Segment& mine, const ir::LoopOptions& options) {
+    // A piece has the positions of its share; of an empty share it need not have where that begins.
+    if (on_pieces()) f_.when(mine.begin < mine.end, [&] { walk(mine, options); });
+    else walk(mine, options);
+  });
   states_ = entry;
   covering_ = saved;
 }

@@ -2,7 +2,8 @@
 // same short row, to a small local array (which `vectorize` then keeps in registers).
 //
 //   requires  nothing
-//   ensures   the same sums in the same order; the element is loaded and stored once per loop
+//   ensures   the same sums in the same order (atomic additions have none); the element is loaded and stored once per
+//             loop, or added to atomically once
 //
 //   for p in lo .. hi                      if lo < hi
 //     a[i] += B[p] * c[B_crd[p]]     →       var sum: double = a[i]
@@ -20,7 +21,7 @@
 //                                                      for k in 0 .. 32 vector
 //                                                        A[i * 32 + k] = sums[k]
 //
-// The guard is left out where the loop surely runs. It is needed: an element that no turn touches may be another
+// Atomic additions are summed from zero, and the sum is added atomically. The guard is left out where the loop surely runs. It is needed: an element that no turn touches may be another
 // thread's, or not exist. Where the row was zeroed just before, it is this thread's; the sums then start at zero, are
 // kept through all the loops that follow, and the row is written once.
 //
@@ -31,6 +32,9 @@
 //       for k in 0 .. 32 vector                              sums[k] += B[q] * C[…]
 //         A[i * 32 + k] += B[q] * C[…]                 for k in 0 .. 32 vector
 //                                                        A[i * 32 + k] = sums[k]
+#include <algorithm>
+#include <functional>
+
 #include "ir/analysis.hpp"
 #include "ir/build.hpp"
 #include "ir/substitute.hpp"
@@ -67,7 +71,7 @@ std::optional<Expr> base_of(const Expr& index, const Var& k) {
 
 /// The stores that run in every turn of a loop, with the row loop they stand in, if any.
 void always_stored(const Stmt& s, const For* row, std::vector<Addition>& out) {
-  if (auto* n = s.as<Store>(); n && n->mode == StoreMode::Add)
+  if (auto* n = s.as<Store>(); n && n->mode != StoreMode::Set)
     out.push_back({*n, row ? std::optional(*row) : std::nullopt});
   if (auto* n = s.as<Block>())
     for (const Stmt& inner : n->stmts) always_stored(inner, row, out);
@@ -101,13 +105,14 @@ Stmt replace_store(const Stmt& body, const Var& array, const std::function<Stmt(
 }
 
 Stmt one_element(const For& loop, const Store& add) {
+  bool atomic = add.mode == StoreMode::AtomicAdd;
   Var sum = var("sum", add.array.type.element());
   Stmt body = replace_store(loop.body, add.array, [&](const Store& n) -> Stmt {
     return Assign{sum, binary(BinaryOp::Add, sum, n.value)};
   });
-  return Block{{Declare{sum, load(add.array, add.index), Mutability::Mutable},
+  return Block{{Declare{sum, atomic ? zero(sum.type) : load(add.array, add.index), Mutability::Mutable},
                 For{loop.var, loop.lo, loop.hi, loop.step, body, loop.kind, loop.unroll},
-                store(add.array, add.index, sum)}};
+                store(add.array, add.index, sum, atomic ? StoreMode::AtomicAdd : StoreMode::Set)}};
 }
 
 Stmt one_row(const For& loop, const Store& add, const For& row) {
@@ -120,9 +125,32 @@ Stmt one_row(const For& loop, const Store& add, const For& row) {
     Var own = var(k.symbol.name(), k.type);
     return For{own, row.lo, row.hi, row.step, what(own, substitute(add.index, {{k.symbol, own}})), row.kind, 1};
   };
+  For changed{loop.var, loop.lo, loop.hi, loop.step, body, loop.kind, loop.unroll};
+  if (add.mode == StoreMode::AtomicAdd) {
+    // The sums are nobody else's: where they are all that the row's loop makes, it can be a vector loop.
+    bool alone = true;
+    std::function<void(const Stmt&)> look = [&](const Stmt& s) {
+      auto* declared = s.as<Declare>();
+      if (auto* block = s.as<Block>()) std::for_each(block->stmts.begin(), block->stmts.end(), look);
+      else alone &= s.is<Store>() || s.is<Comment>() || (declared && declared->mutability == Mutability::Const);
+    };
+    look(row.body);
+    LoopKind kind = alone ? LoopKind::Vector : LoopKind::Serial;
+    Stmt vectors = rewrite(Stmt(changed), [&](const For& n) -> Stmt {
+      if (n.var.symbol != k.symbol) return n;
+      return For{n.var, n.lo, n.hi, n.step, n.body, kind, n.unroll};
+    });
+    // A copy of the sums is added, so that they themselves stay in registers.
+    Var row_sums = var("row", sums.type), own = var(k.symbol.name(), k.type);
+    return Block{{Allocate{sums, row.hi, Fill::Zeroed}, vectors, Allocate{row_sums, row.hi, Fill::Uninitialised},
+                  For{own, row.lo, row.hi, row.step, store(row_sums, own, load(sums, own)), kind, 1},
+                  copy([&](const Var& at, const Expr& index) {
+                    return store(add.array, index, load(row_sums, at), StoreMode::AtomicAdd);
+                  })}};
+  }
   return Block{{Allocate{sums, row.hi, Fill::Uninitialised},
                 copy([&](const Var& own, const Expr& index) { return store(sums, own, load(add.array, index)); }),
-                For{loop.var, loop.lo, loop.hi, loop.step, body, loop.kind, loop.unroll},
+                changed,
                 copy([&](const Var& own, const Expr& index) { return store(add.array, index, load(sums, own)); })}};
 }
 
@@ -149,8 +177,8 @@ std::optional<Addition> only_addition(const Stmt& s, const For& zeroes, const St
     std::vector<Addition> here;
     if (trip_count(row) == trip_count(zeroes)) always_stored(row, nullptr, here);
     for (const Addition& a : here)
-      if (a.row && a.row->var.symbol == row.var.symbol && a.store.array.symbol == zeroed.array.symbol &&
-          base_of(a.store.index, row.var) == base)
+      if (a.row && a.row->var.symbol == row.var.symbol && a.store.mode == StoreMode::Add &&
+          a.store.array.symbol == zeroed.array.symbol && base_of(a.store.index, row.var) == base)
         out = a;
   });
   return out;

@@ -22,6 +22,7 @@ std::span<const Pass> pipeline() {
       {"propagate again", propagate},
       {"simplify at last", simplify},
       {"remove unused", remove_unused},
+      {"narrow", narrow},
   };
   return table;
 }

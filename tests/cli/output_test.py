@@ -35,6 +35,11 @@ class Outputs(unittest.TestCase):
         lines = [line for line in (self.folder / "A.mtx").read_text().splitlines() if not line.startswith("%")]
         self.assertEqual(lines, ["2 2 4", "1 1 1", "1 2 1", "2 1 1", "2 2 1"])
 
+    def test_the_kernel_of_pieces_is_shown(self):
+        done = self.run_tool("a(i) = B(i,j) * c(j)", "-f", "B:ds", "-g", "B:banded,10,3", "-g", "c:ones", "-m", "2",
+                             "--print", "kernel")
+        self.assertIn('extern "C" int kernel', done.stdout)
+
     def test_nothing_is_written_where_something_is_wrong(self):
         for arguments in (("a(i) = b(i)", "-o", "a:a.mtx"),
                           ("a(i) = b(i)", "-n", "i=2", "-g", "b:nothing", "-o", "a:a.mtx"),

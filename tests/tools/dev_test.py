@@ -153,6 +153,20 @@ class Dev(unittest.TestCase):
             self.assertEqual(code, 1)
             self.assertIn(f"there are no {what} yet", output)
 
+    def test_the_demo_is_built_first_and_stops_where_the_build_fails(self):
+        machine = self.machine(ALL)
+        (machine.folder / "examples").mkdir()
+        (machine.folder / "examples/demo.sh").write_text("#!/bin/sh\necho the demo\n")
+        (machine.folder / "examples/demo.sh").chmod(0o755)
+        machine.program("cmake", f'echo "cmake $*" >> {machine.log}')
+        code, output = machine.dev("demo")
+        self.assertEqual((code, output.strip().split("\n")[-1]), (0, "the demo"))
+        self.assertRegex(machine.log.read_text(), r"cmake --build build .*--target spdistal_cli figure1\n")
+        machine.program("cmake", "exit 1")
+        code, output = machine.dev("demo")
+        self.assertNotEqual(code, 0)
+        self.assertNotIn("the demo", output)
+
     def test_fuzz_runs_every_fuzz_program_for_the_given_time_and_fails_where_one_does(self):
         machine = self.machine(ALL)
         machine.program("cmake", "exit 0")

@@ -37,8 +37,8 @@ int run(const spdistal::ProgramText& text, const std::set<std::string>& print, i
 
   program.load();
   if (wanted("plan")) std::cout << program.plan() << std::flush;
-  if (wanted("kernel")) std::cout << program.kernel();
   program.compute();
+  if (wanted("kernel")) std::cout << program.kernel();  // those of pieces are known once the pieces are there
   // Of the first run: later ones find what was moved in place.
   std::string moved = report ? program.report() : "";
   for (const std::string& note : program.notes()) std::cerr << "note: " << note << "\n";

@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <filesystem>
 
+#include "driver/state.hpp"
 #include "spdistal/spdistal.hpp"
 
 namespace spdistal {
@@ -340,6 +341,21 @@ TEST_F(Data, GivenAfterAStatementTakesItsPlaceUntilItIsComputedAgain) {
   EXPECT_EQ(a.at({1}), 7.0);
   a.compute();
   EXPECT_EQ(a.at({1}), 10.0);
+}
+
+TEST_F(Data, FilledAnewKeepsItsPiecesAndWhatWasPlannedForThem) {
+  Tensor<double> b("b", {3}, dense1);
+  b.fill(2.0);
+  uint64_t pattern = find_tensor(b.var())->home->pattern_version(), contents = find_tensor(b.var())->home->version();
+  b.fill(3.0);
+  EXPECT_EQ(find_tensor(b.var())->home->pattern_version(), pattern);
+  EXPECT_NE(find_tensor(b.var())->home->version(), contents);
+  EXPECT_EQ(b.at({2}), 3.0);
+}
+
+TEST(Runtime, AProcessThatNobodyLaunchedIsAlone) {
+  EXPECT_EQ(rank(), 0);
+  EXPECT_EQ(ranks(), 1);
 }
 
 }  // namespace

@@ -87,6 +87,32 @@ for k: int32 in 0 .. 8 vector
 )");
 }
 
+TEST_F(GoldenTest, AccumulateAddsTheSumOfAtomicAdditionsAtomically) {
+  f.parallel("t", 2, [&](Var) {
+    f.loop("p", int32(0), n, [&](Var p) { f.atomic_add(a, n, load(b, p)); });
+    f.loop("p", int32(0), n,
+           [&](Var p) { f.loop("k", int32(0), int32(8), [&](Var k) { f.atomic_add(a, n * 8 + k, load(b, p)); }); });
+  });
+  expect(accumulate, R"(
+parallel t: int64 in 0 .. 2
+  if 0 < n
+    var sum: double = 0.0
+    for p: int32 in 0 .. n
+      sum = sum + b[p]
+    a[n] atomic+= sum
+  if 0 < n
+    allocate sums: double[8] zeroed
+    for p: int32 in 0 .. n
+      for k: int32 in 0 .. 8 vector
+        sums[k] += b[p]
+    allocate row: double[8] uninitialised
+    for k: int32 in 0 .. 8 vector
+      row[k] = sums[k]
+    for k: int32 in 0 .. 8
+      a[n * 8 + k] atomic+= row[k]
+)");
+}
+
 TEST_F(GoldenTest, AccumulateLeavesWhatIsConditionalOrReadInTheLoop) {
   f.loop("p", int32(0), n, [&](Var p) { f.when(p < 3, [&] { f.store_add(a, 0, 1); }); });
   f.loop("p", int32(0), n, [&](Var p) { f.store_add(a, 0, load(a, p)); });
@@ -219,6 +245,22 @@ TEST_F(GoldenTest, RemoveUnusedTakesWhatNobodyLooksAt) {
   f.store(a, 0, load(b, 0));
   expect(remove_unused, "\na[0] = b[0]\n");
   EXPECT_EQ(remove_unused(f.build(), {}).params.size(), 2u);
+}
+
+TEST_F(GoldenTest, NarrowCountsWith32BitsBetweenBoundsOf32Bits) {
+  auto wide = [](const Expr& e) { return cast(ScalarType::Int64, e); };
+  f.loop("p", wide(load(crd, n)), wide(load(crd, n + 1)), [&](Var p) {
+    f.loop("q", wide(load(crd, p)), wide(load(crd, Expr(p) + 1)),
+           [&](Var q) { f.store(a, Expr(p) * 8 + q, load(b, q)); });
+  });
+  f.loop("r", int64(0), wide(n), [&](Var r) { f.store(a, r, load(b, r)); });
+  expect(narrow, R"(
+for p: int32 in crd[n] .. crd[n + 1]
+  for q: int32 in crd[int64(p)] .. crd[int64(p + 1)]
+    a[int64(p) * 8 + int64(q)] = b[int64(q)]
+for r: int64 in 0 .. int64(n)
+  a[r] = b[r]
+)");
 }
 
 TEST_F(GoldenTest, TheRunnerTellsWhatChangedAndStopsWhereAsked) {

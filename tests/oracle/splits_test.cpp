@@ -1,0 +1,112 @@
+// Non-zeros divided among threads: rows that a share cuts are shared, all others are one thread's alone. Every size of
+// share and number of threads against the dense evaluator, through the interpreter, which finds races.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "codegen/memory.hpp"
+#include "driver/leaf.hpp"
+#include "ir/interpret.hpp"
+#include "notation/print.hpp"
+#include "reference/evaluate.hpp"
+#include "support/program_case.hpp"
+#include "support/random_tensor.hpp"
+
+namespace spdistal {
+namespace {
+
+using namespace notation;
+
+// Small whole numbers, so that sums are exact in any order; some rows empty, some long.
+reference::Array draw(std::mt19937_64& random, const std::vector<int64_t>& dims, bool sparse) {
+  reference::Array out(ScalarType::Float64, dims);
+  auto number = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
+  size_t row = dims.empty() ? 1 : size_t(dims.back());
+  int density = 0;
+  for (size_t k = 0; k < out.values.size(); k++) {
+    if (k % row == 0) density = number(0, 3);
+    if (!sparse || number(0, 2) < density) out.values[k] = Scalar(double(number(1, 3)));
+  }
+  return out;
+}
+
+struct Split {
+  std::string statement, tensors;  // "B ds 5 7, c d 7"
+  std::string schedule;            // before the split; fp are the positions
+};
+
+const std::vector<Split> splits = {
+    {"a(i) = B(i,j) * c(j)", "a d 6, B ds 6 7, c d 7", "fuse(i,j,f); pos(f,fp,B(i,j))"},
+    {"a(i) = B(i,j) * c(j)", "a d 6, B ss 6 7, c d 7", "fuse(i,j,f); pos(f,fp,B(i,j))"},
+    {"a(i) = B(i,j) * c(j)", "a d 6, B uq 6 7, c d 7", "fuse(i,j,f); pos(f,fp,B(i,j))"},
+    {"a(i) = B(i,j) * c(j)", "a d 6, B us 6 7, c d 7", "fuse(i,j,f); pos(f,fp,B(i,j))"},
+    {"a(i) += B(i,j) * c(j)", "a d 6, B ds 6 7, c d 7", "fuse(i,j,f); pos(f,fp,B(i,j))"},
+    {"a(j) = B(i,j) * c(i)", "a d 7, B ds 6 7, c d 6", "fuse(i,j,f); pos(f,fp,B(i,j))"},
+    {"a(i) = B(i,j) * C(i,j)", "a d 6, B ds 6 7, C ds 6 7", "fuse(i,j,f); pos(f,fp,B(i,j))"},
+    {"s = B(i,j) * C(i,j)", "s - , B ds 6 7, C dd 6 7", "fuse(i,j,f); pos(f,fp,B(i,j))"},
+    {"A(i,k) = B(i,j) * C(j,k)", "A dd 6 4, B ds 6 7, C dd 7 4", "fuse(i,j,f); pos(f,fp,B(i,j))"},
+    {"A(i,k) = B(i,j) * C(j,k)", "A dd 6 4, B ds 6 7, C dd 7 4",
+     "fuse(i,j,f); pos(f,fp,B(i,j)); parallelize(k,CPUVector)"},
+    {"A(i,j) = B(i,j) * C(i,k) * D(k,j)", "A ds 6 7, B ds 6 7, C dd 6 3, D dd 3 7",
+     "reorder(i,j,k); fuse(i,j,f); pos(f,fp,B(i,j))"},
+    {"A(i,j) = B(i,j,k) * c(k)", "A ds 4 3, B dss 4 3 5, c d 5", "fuse(i,j,f); fuse(f,k,g); pos(g,fp,B(i,j,k))"},
+    {"A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", "A dd 4 2, B sss 4 3 5, C dd 3 2, D dd 5 2",
+     "reorder(i,j,k,l); fuse(i,j,f); fuse(f,k,g); pos(g,fp,B(i,j,k))"},
+    {"a(i) = B(i,j,k) * c(k)", "a d 4, B dss 4 3 5, c d 5", "fuse(i,j,f); fuse(f,k,g); pos(g,fp,B(i,j,k))"},
+    {"A(i,j) = B(i,j,k) * c(k)", "A dd 4 3, B dds 4 3 5, c d 5", "fuse(j,k,g); pos(g,fp,B(i,j,k))"},
+};
+
+test::ProgramCase as_case(const Split& split, std::mt19937_64& random) {
+  test::ProgramCase out{split.statement, {}, {}};
+  std::istringstream tensors(split.tensors);
+  for (std::string one; std::getline(tensors, one, ',');) {
+    std::istringstream words(one);
+    std::string name, format;
+    words >> name >> format;
+    std::vector<int64_t> dims;
+    for (int64_t n; words >> n;) dims.push_back(n);
+    Format storage = Format::parse(dims.empty() ? "" : format);
+    out.tensors.emplace(
+        name, test::TensorCase{storage, draw(random, dims, !storage.is_dense()), std::vector<bool>(dims.size(), true)});
+  }
+  out.commands = {split.schedule};
+  return out;
+}
+
+void expect_right(const test::ProgramCase& described, int64_t threads) {
+  test::BuiltProgram program = test::build(described);
+  std::map<TensorVar, Storage> stored;
+  Storages storages;
+  for (const auto& [tensor, array] : program.arrays) stored.emplace(tensor, test::to_storage(array, tensor.format()));
+  for (const auto& [tensor, storage] : stored) storages.emplace(tensor, &storage);
+  reference::Arrays wanted = program.arrays;
+  reference::evaluate(program.assignment, wanted);
+  Leaf leaf(program.statement, storages);
+  codegen::HostContext context(threads);
+  Storage result =
+      leaf.compute(storages, context, [&](spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); });
+  EXPECT_TRUE(test::to_array(result) == wanted.at(program.assignment.lhs.tensor));
+}
+
+TEST(Splits, OfNonZerosAmongThreadsGiveTheSameForEverySizeAndNumber) {
+  std::mt19937_64 random{7};
+  for (const Split& split : splits)
+    for (int repeat = 0; repeat < 3; repeat++)
+      for (int64_t threads : {1, 2, 3, 7}) {
+        test::ProgramCase program = as_case(split, random);
+        for (const char* how :
+             {"parallelize(fp,CPUThread)", "split(fp,fo,fi,1); parallelize(fo,CPUThread)",
+              "split(fp,fo,fi,3); parallelize(fo,CPUThread)", "divide(fp,fo,fi,5); parallelize(fo,CPUThread)",
+              "divide(fp,fo,fi,2); parallelize(fi,CPUThread)"}) {
+          program.commands.resize(1);
+          program.commands.push_back(how);
+          SCOPED_TRACE(std::to_string(threads) + " threads: " + test::describe(program));
+          try {
+            expect_right(program, threads);
+          } catch (const std::exception& error) { FAIL() << error.what(); }
+        }
+      }
+}
+
+}  // namespace
+}  // namespace spdistal
