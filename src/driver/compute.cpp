@@ -8,7 +8,9 @@
 #include "driver/homes.hpp"
 #include "driver/session.hpp"
 #include "driver/state.hpp"
+#include "io/files.hpp"
 #include "notation/check.hpp"
+#include "runtime/transport/agree.hpp"
 #include "schedule/extents.hpp"
 #include "schedule/print.hpp"
 #include "tensor/distribute.hpp"
@@ -373,6 +375,14 @@ const Storage& whole_of(TensorState& tensor) {
     tensor.whole_version = home.version();
   }
   return *tensor.whole;
+}
+
+void write_file(TensorState& tensor, const std::string& path) {
+  const Storage& whole = whole_of(tensor);
+  auto write = [&] {
+    if (transport().rank() == 0) write_storage(path, whole);
+  };
+  runtime::together(transport(), write, runtime::NameRank::No);
 }
 
 void record(TensorState& tensor, const std::shared_ptr<StatementState>& statement) {

@@ -225,7 +225,7 @@ std::string Program::result() const {
 void Program::write() const {
   for (const std::string& option : state_->text.outputs) {
     auto [name, path] = split_option(option, "a:result.mtx");
-    write_storage(path, whole_of(*state_->find(name)));
+    write_file(*state_->find(name), path);
   }
 }
 

@@ -117,6 +117,8 @@ const Shares& shares_of(TensorState& tensor);
 const Home& data_of(TensorState& tensor);
 /// Collective. All of it, on every rank.
 const Storage& whole_of(TensorState& tensor);
+/// Collective. Writes the whole tensor; one rank does.
+void write_file(TensorState& tensor, const std::string& path);
 /// Of a statement that was compiled.
 std::string kernel_text(const StatementState& statement);
 std::string plan_text(const StatementState& statement);

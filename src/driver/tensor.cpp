@@ -102,7 +102,7 @@ void TensorBase::fill_with(const std::function<Scalar(std::span<const int64_t> a
   set_home(*state_, std::move(*state_->home));
 }
 
-void TensorBase::write(const std::string& path) const { write_storage(path, whole_of(*state_)); }
+void TensorBase::write(const std::string& path) const { write_file(*state_, path); }
 int64_t TensorBase::nnz() const { return data_of(*state_).nnz(); }
 
 Scalar TensorBase::element(std::span<const int64_t> at) const {
