@@ -41,5 +41,5 @@ int main() {
 
   // Asking for values computes them.
   std::cout << "\nvalues\n";
-  for (const auto& [at, value] : a.local()) std::cout << "  a(" << at[0] << ") = " << value << "\n";
+  for (const auto& [at, value] : a.gather()) std::cout << "  a(" << at[0] << ") = " << value << "\n";
 }

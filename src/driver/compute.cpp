@@ -347,13 +347,9 @@ const Shares& shares_of(TensorState& tensor) {
 void set_home(TensorState& tensor, Home home) {
   tensor.home = std::move(home);
   tensor.inserted.reset();
+  tensor.inserted_by = Inserted::Nothing;
   // What was said before the data came no longer waits to be computed.
   if (tensor.current) tensor.current->computed = true;
-}
-
-void set_whole(TensorState& tensor, Storage whole) {
-  set_sizes(tensor, whole.dims());
-  set_home(tensor, scatter(transport(), std::move(whole), shares_of(tensor)));
 }
 
 const Home& data_of(TensorState& tensor) {
