@@ -1,5 +1,11 @@
 // Tensors in C++: what they hold, and what is computed into them.
+//
+// Under a launcher such as mpirun every rank runs the program. Calls are *collective* (every rank makes them, in the same
+// order and with the same arguments, unless the arguments are said to be this rank's own) or *local* (any rank may make
+// them at any time). A statement that was never computed is computed by collective calls only. What a collective call
+// refuses, it refuses on every rank.
 #pragma once
+#include <algorithm>
 #include <concepts>
 #include <functional>
 #include <initializer_list>
@@ -18,40 +24,45 @@ namespace spdistal {
 /// What tensors of all element types share. Copies are the same tensor.
 class TensorBase : public TensorRef {
  public:
+  // ---- what it is; local, all of it ----
+
   const std::vector<Extent>& extents() const;
   const Format& format() const;
   ScalarType type() const;
   size_t order() const { return extents().size(); }
 
-  // ---- data; a tensor whose statement was never computed is computed when it is asked for any ----
-
-  /// Makes the entries that were inserted the contents; entries at the same place add.
-  void pack();
-  /// Writes a file; its suffix tells the format: .mtx, .tns (either also .gz), .spd.
-  void write(const std::string& path) const;
-  /// Stored elements: those of sparse levels, all of dense ones.
-  int64_t nnz() const;
   /// The sizes as numbers. Throws UserError where one is not known yet.
   std::vector<int64_t> dims() const;
 
+  // ---- data; a tensor whose statement was never computed is computed when it is asked for any ----
+
+  /// Collective. Makes the entries that were inserted the contents; entries at the same place add. Throws UserError where
+  /// ranks inserted different entries by `insert`, which names one of them, or `insert` and `insert_local` were mixed.
+  void pack();
+  /// Collective. Writes a file; its suffix tells the format: .mtx, .tns (either also .gz), .spd. No rank holds more than
+  /// its share and bounded portions, unless the first stored dimension is too short to be cut among the ranks.
+  void write(const std::string& path) const;
+  /// Collective. Stored elements, those of sparse levels and all of dense ones; each is counted once, whoever has copies.
+  int64_t nnz() const;
+
   // ---- running ----
 
-  /// The schedule of the current statement. Throws UserError where there is none.
+  /// Local. The schedule of the current statement. Throws UserError where there is none.
   Schedule schedule() const;
-  /// Prepares the kernel of the current statement.
+  /// Collective. Prepares the kernel of the current statement.
   void compile();
-  /// Computes the current statement from its operands as they are now, every time it is called.
+  /// Collective. Computes the current statement from its operands as they are now, every time it is called.
   void compute();
-  /// The same, compiled first where needed.
+  /// Collective. The same, compiled first where needed.
   void evaluate() { compute(); }
 
   // ---- looking ----
 
-  /// The current statement, its loops, and its loops after the schedule, as text.
+  /// Local. The current statement, its loops, and its loops after the schedule, as text.
   std::string statement() const;
-  /// The text of the kernel that computes the current statement.
+  /// Collective. The text of the kernel that computes the current statement.
   std::string kernel() const;
-  /// How the current statement is distributed: partitions, what moves, what is launched.
+  /// Collective. How the current statement is distributed: partitions, what moves, what is launched.
   std::string plan() const;
   /// Collective. What the last run did, piece by piece: non-zeros, bytes moved, times.
   std::string report() const;
@@ -60,13 +71,18 @@ class TensorBase : public TensorRef {
   TensorBase(std::string name, std::vector<Extent> extents, Format format, ScalarType type);
   Access access(std::vector<IndexVar> indices) const;
 
-  void insert_scalar(std::span<const int64_t> at, const Scalar& value);
-  void insert_many(std::span<const std::vector<int64_t>> columns, const void* values, size_t count);
+  /// Whether every rank gives all the entries, or each its part.
+  enum class Entered : uint8_t { Alike, Parts };
+  void insert_scalar(std::span<const int64_t> at, const Scalar& value, Entered entered);
+  void pack_columns(std::span<const std::vector<int64_t>> columns, const void* values, size_t count, Entered entered);
+  void pack_rows(int64_t first_row, std::span<const int64_t> pos, std::span<const int64_t> crd, const void* values,
+                 size_t count, Entered entered);
   void read_file(const std::string& path);
   void fill_with(const std::function<Scalar(std::span<const int64_t> at)>& value);
   Scalar element(std::span<const int64_t> at) const;
-  void each_local(const std::function<void(std::span<const int64_t> at, const void* value)>& f) const;
-  void each_element(const std::function<void(std::span<const int64_t> at, const void* value)>& f) const;
+  using Visit = std::function<void(std::span<const int64_t> at, const void* value)>;
+  void each_owned(const Visit& f) const;
+  void each_element(const Visit& f) const;
 
   std::shared_ptr<TensorState> state_;
 
@@ -96,7 +112,9 @@ class Tensor : public TensorBase {
   Tensor(std::string name, std::vector<Extent> extents, Format format)
       : TensorBase(std::move(name), std::move(extents), std::move(format), scalar_type_of<T>()) {}
 
-  /// A tensor with the contents of a file: .mtx, .tns (either also .gz), .spd.
+  // ---- data in ----
+
+  /// Collective. A tensor with the contents of a file: .mtx, .tns (either also .gz), .spd. Every rank reads a part.
   static Tensor read(const std::string& path, Format format) {
     std::vector<Extent> extents(format.order(), Extent(0));
     for (Extent& extent : extents) extent = Param();
@@ -104,29 +122,52 @@ class Tensor : public TensorBase {
     out.read_file(path);
     return out;
   }
-  /// From coordinates, one column for each dimension, and values. Entries at the same place add.
-  static Tensor from_coo(std::vector<int64_t> dims, const std::vector<std::vector<int64_t>>& columns,
+
+  /// Collective. From coordinates, one column for each dimension, and values: the same on every rank. Entries at the same
+  /// place add.
+  template <std::integral I = int64_t>
+  static Tensor from_coo(std::vector<int64_t> dims, const std::vector<std::vector<I>>& columns,
                          const std::vector<T>& values, Format format) {
-    Tensor out(std::vector<Extent>(dims.begin(), dims.end()), std::move(format));
-    out.insert_many(columns, values.data(), values.size());
-    out.pack();
-    return out;
+    return from_columns(std::move(dims), columns, values, std::move(format), Entered::Alike);
+  }
+  /// Collective. The same from all that the ranks bring, each its own entries.
+  template <std::integral I = int64_t>
+  static Tensor from_coo_local(std::vector<int64_t> dims, const std::vector<std::vector<I>>& columns,
+                               const std::vector<T>& values, Format format) {
+    return from_columns(std::move(dims), columns, values, std::move(format), Entered::Parts);
+  }
+  /// Collective. A matrix from rows, the same on every rank: crd[pos[r]] up to crd[pos[r + 1]] are the columns of row r,
+  /// with the values beside them, in any order. Any format of order two.
+  template <std::integral P = int64_t, std::integral I = int64_t>
+  static Tensor from_csr(std::vector<int64_t> dims, const std::vector<P>& pos, const std::vector<I>& crd,
+                         const std::vector<T>& values, Format format) {
+    return from_rows(std::move(dims), 0, pos, crd, values, std::move(format), Entered::Alike);
+  }
+  /// Collective. The same from rows first_row, first_row + 1, … of each rank; pos counts from 0 on every rank. Rows that
+  /// several ranks bring add; rows that none brings are empty.
+  template <std::integral P = int64_t, std::integral I = int64_t>
+  static Tensor from_csr_local(std::vector<int64_t> dims, int64_t first_row, const std::vector<P>& pos,
+                               const std::vector<I>& crd, const std::vector<T>& values, Format format) {
+    return from_rows(std::move(dims), first_row, pos, crd, values, std::move(format), Entered::Parts);
   }
 
-  template <std::same_as<IndexVar>... I>
-  Access operator()(const I&... indices) const {
-    return access({indices...});
-  }
-
-  /// Adds an entry; `pack()` makes all that were added the contents.
+  /// Local. Adds an entry; `pack()` makes all that were added the contents. The same entries on every rank, in the same
+  /// order: a program means the same on any number of them.
   template <std::integral I = int64_t>
   void insert(std::initializer_list<I> at, T value) {
-    std::vector<int64_t> coordinates(at.begin(), at.end());
-    insert_scalar(coordinates, Scalar(value));
+    insert_scalar(std::vector<int64_t>(at.begin(), at.end()), Scalar(value), Entered::Alike);
   }
-  void insert(std::span<const int64_t> at, T value) { insert_scalar(at, Scalar(value)); }
+  void insert(std::span<const int64_t> at, T value) { insert_scalar(at, Scalar(value), Entered::Alike); }
+  /// Local. The same of an entry that this rank alone brings. Not to be mixed with `insert` before one `pack()`.
+  template <std::integral I = int64_t>
+  void insert_local(std::initializer_list<I> at, T value) {
+    insert_scalar(std::vector<int64_t>(at.begin(), at.end()), Scalar(value), Entered::Parts);
+  }
+  void insert_local(std::span<const int64_t> at, T value) { insert_scalar(at, Scalar(value), Entered::Parts); }
 
-  /// Every element of a dense tensor, by one value or by its coordinates.
+  /// Collective. Every element of a dense tensor, by one value or by its coordinates. A rank asks for those that it holds;
+  /// of elements with several copies every holder asks, and the answers must agree. Where one throws, the tensor is left
+  /// without data.
   void fill(T value) {
     fill_with([&](std::span<const int64_t>) { return Scalar(value); });
   }
@@ -135,32 +176,79 @@ class Tensor : public TensorBase {
     fill_with([&](std::span<const int64_t> at) { return Scalar(T(value(at))); });
   }
 
-  /// The element at these coordinates, zero where none is stored.
+  // ---- statements ----
+
+  template <std::same_as<IndexVar>... I>
+  Access operator()(const I&... indices) const {
+    return access({indices...});
+  }
+
+  // ---- data out ----
+
+  /// Collective. The element at these coordinates, zero where none is stored.
   T at(std::initializer_list<int64_t> coordinates) const {
     return std::get<T>(static_cast<const ScalarVariant&>(element({coordinates.begin(), coordinates.size()})));
   }
-  /// The value of a scalar.
+  /// Collective. The value of a scalar.
   explicit operator T() const requires(!std::same_as<T, bool>) { return at({}); }
 
-  /// The stored elements that this rank owns, piece by piece in storage order: on all ranks together, each once. Local,
-  /// except that a tensor that was never computed is computed.
+  /// Local. Stored elements that belong to this rank, piece by piece in storage order: every element is listed by one
+  /// rank. Throws UserError where a statement waits to be computed, which takes all ranks.
   std::vector<Element<T>> local() const {
     std::vector<Element<T>> out;
-    each_local(collector(out));
+    each_owned(list_in(out));
     return out;
   }
   /// Collective. All stored elements on every rank, in storage order.
   std::vector<Element<T>> gather() const {
     std::vector<Element<T>> out;
-    each_element(collector(out));
+    each_element(list_in(out));
     return out;
   }
 
  private:
-  static auto collector(std::vector<Element<T>>& out) {
+  static Visit list_in(std::vector<Element<T>>& out) {
     return [&out](std::span<const int64_t> at, const void* value) {
       out.push_back({{at.begin(), at.end()}, *static_cast<const T*>(value)});
     };
+  }
+  template <class I>
+  static std::vector<int64_t> wide(const std::vector<I>& numbers) {
+    return {numbers.begin(), numbers.end()};
+  }
+  // f(first value); those of std::vector<bool> are bits.
+  template <class F>
+  static void with_values(const std::vector<T>& values, F&& f) {
+    if constexpr (std::same_as<T, bool>) {
+      auto bytes = std::make_unique<bool[]>(values.size());
+      std::copy(values.begin(), values.end(), bytes.get());
+      f(bytes.get());
+    } else {
+      f(values.data());
+    }
+  }
+  template <class I>
+  static Tensor from_columns(std::vector<int64_t> dims, const std::vector<std::vector<I>>& columns,
+                             const std::vector<T>& values, Format format, Entered entered) {
+    Tensor out(std::vector<Extent>(dims.begin(), dims.end()), std::move(format));
+    with_values(values, [&](const T* first) {
+      if constexpr (std::same_as<I, int64_t>) {
+        out.pack_columns(columns, first, values.size(), entered);
+      } else {
+        std::vector<std::vector<int64_t>> wider;
+        for (const std::vector<I>& column : columns) wider.push_back(wide(column));
+        out.pack_columns(wider, first, values.size(), entered);
+      }
+    });
+    return out;
+  }
+  template <class P, class I>
+  static Tensor from_rows(std::vector<int64_t> dims, int64_t first_row, const std::vector<P>& pos,
+                          const std::vector<I>& crd, const std::vector<T>& values, Format format, Entered entered) {
+    Tensor out(std::vector<Extent>(dims.begin(), dims.end()), std::move(format));
+    with_values(values,
+                [&](const T* first) { out.pack_rows(first_row, wide(pos), wide(crd), first, values.size(), entered); });
+    return out;
   }
 };
 

@@ -349,13 +349,9 @@ const Shares& shares_of(TensorState& tensor) {
 void set_home(TensorState& tensor, Home home) {
   tensor.home = std::move(home);
   tensor.inserted.reset();
+  tensor.inserted_by = Inserted::Nothing;
   // What was said before the data came no longer waits to be computed.
   if (tensor.current) tensor.current->computed = true;
-}
-
-void set_whole(TensorState& tensor, Storage whole) {
-  set_sizes(tensor, whole.dims());
-  set_home(tensor, scatter(transport(), std::move(whole), shares_of(tensor)));
 }
 
 const Home& data_of(TensorState& tensor) {
@@ -375,14 +371,6 @@ const Storage& whole_of(TensorState& tensor) {
     tensor.whole_version = home.version();
   }
   return *tensor.whole;
-}
-
-void write_file(TensorState& tensor, const std::string& path) {
-  const Storage& whole = whole_of(tensor);
-  auto write = [&] {
-    if (transport().rank() == 0) write_storage(path, whole);
-  };
-  runtime::together(transport(), write, runtime::NameRank::No);
 }
 
 void record(TensorState& tensor, const std::shared_ptr<StatementState>& statement) {

@@ -79,7 +79,7 @@ struct Execution::State {
   std::vector<std::vector<bool>> ready;  // of the colours of this rank: chunks that need nothing from other ranks
   bool tried = false;                    // has run once since it was bound
   bool looked_for_chunks = false;
-  std::map<size_t, Shares> shares;  // of the homes of accesses, as bound
+  std::map<size_t, Shares> held_as;  // the shares of the homes of accesses, as bound
 
   // Of the last run:
   runtime::Traffic traffic;
@@ -174,7 +174,7 @@ struct Execution::State {
     for (int64_t c = 0; c < tasks->grid().count(); c++) request.needs.push_back(tasks->need(k, c, step, pieces));
     for (int64_t c = colours().lo; c < colours().hi; c++) request.ranges.push_back(tasks->ranges(k, c, step, pieces));
     tasks->forget(k);
-    shares.insert_or_assign(k, source(k, operands).shares());
+    held_as.insert_or_assign(k, source(k, operands).shares());
     pieces[k].emplace(transport, source(k, operands), std::move(request));
   }
 
@@ -239,8 +239,8 @@ struct Execution::State {
     launch.inputs = std::make_unique<LeafInputs>(
         leaf, operands, [this, &leaf, colour, values](const lower::RunTimeNumber& number) -> int64_t {
           if (auto* extent = std::get_if<Extent>(&number)) return extent->value().value();
-          if (auto* outer = std::get_if<lower::OuterValue>(&number)) {
-            auto value = values.find(outer->var);
+          if (auto* loop = std::get_if<lower::OuterValue>(&number)) {
+            auto value = values.find(loop->var);
             return value == values.end() ? 0 : value->second;
           }
           if (auto* count = std::get_if<lower::PositionCount>(&number))
@@ -411,7 +411,7 @@ struct Execution::State {
 
   // What no piece of this rank holds, where homes are cut along one dimension; none where they are cut otherwise.
   std::optional<Received> elsewhere(size_t k, const Need& need) const {
-    const Shares& homes = shares.at(k);
+    const Shares& homes = held_as.at(k);
     Range here = runtime::Mapping(homes.grid.count(), transport.size()).colours_of(transport.rank());
     std::optional<size_t> cut;
     std::vector<runtime::Space> held;

@@ -21,21 +21,6 @@ std::vector<int64_t> known_dims(const TensorVar& tensor) {
   return dims;
 }
 
-// Blocks along the dimension of the first stored level.
-Shares default_homes(const TensorVar& tensor, const std::vector<int64_t>& dims, int ranks) {
-  Shares out{ColourGrid({ranks}), {}};
-  for (int rank = 0; rank < ranks; rank++) {
-    Share share = whole_share(dims);
-    if (!dims.empty()) {
-      size_t first = size_t(tensor.format().mode_order()[0]);
-      Range r = block(dims[first], ranks, rank);
-      share.coordinates[first] = Space::interval(r.lo, r.hi);
-    }
-    out.of.push_back(std::move(share));
-  }
-  return out;
-}
-
 // The level whose positions a variable counts, and the loops that deal them out, in order.
 struct PositionLoops {
   size_t level;
@@ -70,7 +55,7 @@ void bind_machine(const Machine& machine, int ranks) {
 Shares homes_of(const TensorVar& tensor, int ranks) {
   std::vector<int64_t> dims = known_dims(tensor);
   const std::optional<Distribution>& distribution = tensor.format().distribution();
-  if (!distribution) return default_homes(tensor, dims, ranks);
+  if (!distribution) return blocked(tensor.format(), dims, ranks);
   bind_machine(distribution->machine(), ranks);
 
   ConcreteStatement statement = schedule::place(tensor).scheduled;

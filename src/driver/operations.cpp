@@ -5,7 +5,8 @@
 #include <unordered_map>
 
 #include "reference/join.hpp"
-#include "tensor/iterate.hpp"
+#include "runtime/records/deliver.hpp"
+#include "runtime/transport/agree.hpp"
 
 namespace spdistal {
 
@@ -45,33 +46,47 @@ bool products(const Expr& expr, const std::set<IndexVar>& sums, std::vector<Prod
   return factors(expr, out.back());
 }
 
-// The coordinates that an access stores, of those of its variables that are asked for: how often each stands there.
-using Counts = std::unordered_map<reference::Key, double, reference::KeyHash>;
-Counts count_by(const notation::Access& access, const Storage& storage, const std::set<IndexVar>& by) {
-  Counts out;
+// The coordinates that an access stores, of those of its variables that are asked for: how often each stands there. Equal
+// ones of all ranks are counted on one of them, which the coordinates tell.
+using Occurrences = std::unordered_map<reference::Key, double, reference::KeyHash>;
+Occurrences count_by(runtime::Transport& transport, const notation::Access& access, const Home& home,
+                     const std::set<IndexVar>& by) {
   std::map<IndexVar, size_t> first;
   for (size_t d = 0; d < access.indices.size(); d++) first.emplace(access.indices[d], d);
-  reference::Key key(by.size());
-  for_each_position(storage.pattern(), [&](std::span<const int64_t> at, int64_t) {
-    for (size_t d = 0; d < at.size(); d++)
-      if (at[d] != at[first.at(access.indices[d])]) return;  // B(i,i) reads the diagonal alone
-    size_t k = 0;
-    for (const IndexVar& var : by) key[k++] = at[first.at(var)];
-    out[key]++;
+  runtime::Records found(int(by.size()), ScalarType::Float64);
+  runtime::together(transport, [&] {
+    Occurrences mine;
+    reference::Key key(by.size());
+    for (int64_t c = home.colours().lo; c < home.colours().hi; c++)
+      for_each_owned(home, c, [&](std::span<const int64_t> at, int64_t) {
+        for (size_t d = 0; d < at.size(); d++)
+          if (at[d] != at[first.at(access.indices[d])]) return;  // B(i,i) reads the diagonal alone
+        size_t k = 0;
+        for (const IndexVar& var : by) key[k++] = at[first.at(var)];
+        mine[key]++;
+      });
+    for (const auto& [at, times] : mine) found.add(at, times);
   });
+  auto place = [&](std::span<const int64_t> at, int64_t, std::vector<int64_t>& to) {
+    to.push_back(int64_t(reference::KeyHash()({at.begin(), at.end()}) % size_t(transport.size())));
+  };
+  Occurrences out;
+  for (const runtime::Records& records : deliver(transport, std::move(found), transport.size(), place))
+    for (int64_t k = 0; k < records.size(); k++)
+      out[{records.at(k).begin(), records.at(k).end()}] += records.value_as<double>(k);
   return out;
 }
 
 }  // namespace
 
-std::optional<double> count_operations(const Assignment& assignment,
-                                       const std::function<const Storage&(const TensorVar&)>& storage_of) {
+std::optional<double> count_operations(runtime::Transport& transport, const Assignment& assignment,
+                                       const std::function<const Home&(const TensorVar&)>& home_of) {
   std::vector<Product> all;
   if (!products(with_sums(assignment).rhs, {}, all)) return std::nullopt;
   std::map<IndexVar, double> sizes;
   auto measure = [&](const notation::Access& access) {
     for (size_t d = 0; d < access.indices.size(); d++)
-      sizes[access.indices[d]] = double(storage_of(access.tensor).dims()[d]);
+      sizes[access.indices[d]] = double(home_of(access.tensor).dims()[d]);
   };
   measure(assignment.lhs);
   each<notation::Access>(assignment.rhs, measure);
@@ -92,18 +107,18 @@ std::optional<double> count_operations(const Assignment& assignment,
     double points = 1;
     for (const IndexVar& var : free) points *= sizes.at(var);
     if (sparse.size() == 1 && vars[0].size() == sparse[0].indices.size()) {
-      points *= double(storage_of(sparse[0].tensor).nnz());
+      points *= double(home_of(sparse[0].tensor).nnz());
     } else if (!sparse.empty()) {
       std::set<IndexVar> shared;
       for (const IndexVar& var : vars[0])
         if (sparse.size() == 2 && vars[1].contains(var)) shared.insert(var);
-      Counts counts = count_by(sparse[0], storage_of(sparse[0].tensor), shared);
+      Occurrences counts = count_by(transport, sparse[0], home_of(sparse[0].tensor), shared);
       double joined = 0;
       if (sparse.size() == 1) joined = counts[{}];
       else
-        for (const auto& [at, times] : count_by(sparse[1], storage_of(sparse[1].tensor), shared))
+        for (const auto& [at, times] : count_by(transport, sparse[1], home_of(sparse[1].tensor), shared))
           if (auto other = counts.find(at); other != counts.end()) joined += times * other->second;
-      points *= joined;
+      points *= transport.allreduce(joined, runtime::ReduceOp::Sum);
     }
     bool adds = !all[k].sums.empty() || k > 0 || assignment.op == AssignOp::Add;
     total += points * (all[k].factors - 1 + (adds ? 1 : 0));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <map>
 
 #include "base/text.hpp"
@@ -14,6 +15,8 @@
 #include "notation/check.hpp"
 #include "reference/evaluate.hpp"
 #include "reference/join.hpp"
+#include "runtime/transport/agree.hpp"
+#include "tensor/distribute.hpp"
 #include "tensor/iterate.hpp"
 #include "tensor/pack.hpp"
 
@@ -99,6 +102,30 @@ bool reads_itself(const Assignment& assignment) {
   return reads;
 }
 
+runtime::Transport& transport() { return Session::instance().transport(); }
+
+// A fill gives every element a value, be it stored sparse.
+void fill_by(TensorState& tensor, const Generator& generator, const std::vector<int64_t>& dims) {
+  if (!tensor.var.format().is_dense())
+    return set_entries(
+        tensor, runtime::together(transport(), [&] {
+          return generate_fill(generator, dims, tensor.var.type(), {transport().rank(), transport().size()});
+        }));
+  fill_pieces(tensor, [&](Home& home) {
+    for (int64_t c = home.colours().lo; c < home.colours().hi; c++) {
+      Storage& piece = home.piece(c);
+      fill(piece, generator);
+      if (home.owns_all(c)) continue;
+      // What lies between the elements of a share stays zero.
+      size_t bytes = size_of(piece.type());
+      for_each_position(piece.pattern(), [&](std::span<const int64_t> at, int64_t position) {
+        if (!home.holds(c, at, position)) std::memset(piece.value_bytes() + size_t(position) * bytes, 0, bytes);
+      });
+    }
+    home.changed();
+  });
+}
+
 std::complex<double> as_complex(const Storage& storage, int64_t position) {
   return with_type(storage.type(), [&](auto zero) {
     auto value = storage.values<decltype(zero)>()[size_t(position)];
@@ -138,11 +165,9 @@ void Program::load() {
   for (const std::string& option : state_->text.inputs) {
     auto [name, path] = split_option(option, "B:matrix.mtx");
     TensorState& tensor = *state_->find(name);
-    Storage storage = with_option(option, [&, file = path] {
-      return read_storage(file, tensor.var.format(), {.type = tensor.var.type(), .dims = std::nullopt});
-    });
-    check_fit(state_->statement->assignment, tensor, storage.dims(), option);
-    set_whole(tensor, std::move(storage));
+    Coordinates entries = with_option(option, [&, file = path] { return read_entries(tensor, file); });
+    check_fit(state_->statement->assignment, tensor, entries.dims(), option);
+    set_entries(tensor, std::move(entries));
     spread_sizes(state_->statement->assignment);
   }
   // Generators with sizes of their own first: fills take the sizes that the others give.
@@ -155,9 +180,10 @@ void Program::load() {
       if (tensor.home)
         throw UserError(Diagnostic{fmt::format("{} has data already", name), {{option, 0, option.size()}}, ""});
       if (!fills) {
-        Coordinates entries = generate(generator, tensor.var.type());
-        check_fit(state_->statement->assignment, tensor, entries.dims(), option);
-        set_whole(tensor, pack(std::move(entries), tensor.var.format()));
+        check_fit(state_->statement->assignment, tensor, generator.dims(), option);
+        set_entries(tensor, runtime::together(transport(), [&] {
+                      return generate(generator, tensor.var.type(), {transport().rank(), transport().size()});
+                    }));
       } else {
         std::vector<int64_t> dims;
         for (size_t d = 0; d < tensor.var.order(); d++) {
@@ -167,7 +193,7 @@ void Program::load() {
                                        "give the size of its variable with -n, such as -n j=32"});
           dims.push_back(*tensor.var.dims()[d].value());
         }
-        set_whole(tensor, pack(generate_fill(generator, dims, tensor.var.type()), tensor.var.format()));
+        fill_by(tensor, generator, dims);
       }
       spread_sizes(state_->statement->assignment);
     }
@@ -205,11 +231,12 @@ void Program::compute() {
 
 std::string Program::result() const {
   TensorState& result = state_->result();
-  const Storage& storage = whole_of(result);
+  const Home& home = data_of(result);
   std::string name = result.var.symbol().name();
-  std::string sizes = join(storage.dims(), " x ", [](int64_t n) { return std::to_string(n); });
-  std::string out = storage.order() == 0 ? name : fmt::format("{}: {}, {} stored", name, sizes, storage.nnz());
-  if (storage.order() > 0 && storage.nnz() > 12) return out + "\n";
+  std::string sizes = join(home.dims(), " x ", [](int64_t n) { return std::to_string(n); });
+  std::string out = home.order() == 0 ? name : fmt::format("{}: {}, {} stored", name, sizes, home.nnz());
+  if (home.order() > 0 && home.nnz() > 12) return out + "\n";
+  Storage storage = pack(gather(transport(), home), home.format());  // a few elements
   for_each_position(storage.pattern(), [&](std::span<const int64_t> at, int64_t position) {
     std::complex<double> v = as_complex(storage, position);
     std::string where = storage.order() == 0 ? ""
@@ -225,7 +252,7 @@ std::string Program::result() const {
 void Program::write() const {
   for (const std::string& option : state_->text.outputs) {
     auto [name, path] = split_option(option, "a:result.mtx");
-    write_file(*state_->find(name), path);
+    with_option(option, [&, file = path] { write_home(transport(), file, data_of(*state_->find(name))); });
   }
 }
 
@@ -241,10 +268,13 @@ RunTimes Program::time(int runs) {
   RunTimes out;
   out.median = seconds.empty() ? 0 : seconds[seconds.size() / 2];
   for (const auto& tensor : state_->tensors)
-    if (tensor->home) out.bytes += double(whole_of(*tensor).bytes());
-  out.operations = count_operations(state_->statement->assignment, [&](const TensorVar& tensor) -> const Storage& {
-    return whole_of(*state_->find(tensor));
-  });
+    if (tensor->home)
+      for (int64_t c = tensor->home->colours().lo; c < tensor->home->colours().hi; c++)
+        out.bytes += tensor->home->owns_nothing(c) ? 0 : double(tensor->home->piece(c).bytes());
+  out.bytes = transport().allreduce(out.bytes, runtime::ReduceOp::Sum);
+  out.operations =
+      count_operations(transport(), state_->statement->assignment,
+                       [&](const TensorVar& tensor) -> const Home& { return data_of(*state_->find(tensor)); });
   return out;
 }
 

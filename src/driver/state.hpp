@@ -1,5 +1,6 @@
 // What the handles of the public face point to.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -68,13 +69,18 @@ struct StatementState {
   std::vector<std::pair<std::weak_ptr<TensorState>, std::weak_ptr<StatementState>>> readers = {};  // of the old result
 };
 
+/// How entries that wait for pack came: the same on every rank, or each rank its part; bits, so that ranks and calls that
+/// differ show as both.
+enum class Inserted : uint8_t { Nothing = 0, Alike = 1, Parts = 2, Both = 3 };
+
 struct TensorState : std::enable_shared_from_this<TensorState> {
   explicit TensorState(notation::TensorVar tensor) : var(std::move(tensor)) {}
 
   notation::TensorVar var;
   std::shared_ptr<StatementState> current = nullptr;               // the statement that was assigned last
   std::optional<Home> home = {};                                   // the contents
-  std::optional<Coordinates> inserted = {};                        // entries that wait for pack
+  std::optional<Coordinates> inserted = {};                        // entries that wait for pack,
+  Inserted inserted_by = Inserted::Nothing;                        // and how they came
   std::optional<Shares> shares = {};                               // where it lives,
   std::vector<int64_t> shares_for = {};                            // being of these sizes
   std::map<std::string, std::shared_ptr<Prepared>> prepared = {};  // by what statements say
@@ -108,17 +114,25 @@ notation::ConcreteStatement over_threads(const notation::ConcreteStatement& stat
 void set_sizes(TensorState& tensor, const std::vector<int64_t>& dims);
 /// Gives a tensor data; its sizes are set.
 void set_home(TensorState& tensor, Home home);
-/// The same of a tensor that every rank has whole: each keeps its share.
-void set_whole(TensorState& tensor, Storage whole);
+/// Collective. The same of a tensor whose entries are anywhere, each rank having some; their sizes become the tensor's.
+void set_entries(TensorState& tensor, Coordinates mine);
+/// Collective. Makes what was inserted the contents. Throws UserError, on every rank, where ranks do not mean the same.
+void pack_inserted(TensorState& tensor);
+/// Collective. This rank's part of a file, of the order and type of the tensor. Throws UserError.
+Coordinates read_entries(const TensorState& tensor, const std::string& path);
+/// Collective. Sets all elements of a dense tensor of known sizes, every rank those of its own pieces; `fill`, which
+/// says that they changed, calls nothing collective. Pieces that are there keep their memory and pattern.
+void fill_pieces(TensorState& tensor, const std::function<void(Home& home)>& fill);
 /// Where the tensor lives, of known sizes.
 const Shares& shares_of(TensorState& tensor);
 /// Collective. The data of a tensor, computed first where it has a statement that never was. Throws UserError where there
 /// is none.
 const Home& data_of(TensorState& tensor);
-/// Collective. All of it, on every rank.
+/// Local. The same of what was computed already. Throws UserError where a statement waits: computing it takes all ranks.
+const Home& data_here(const TensorState& tensor);
+/// Collective. All of it, on every rank: for comparing with an independent evaluation (`--check`), and nothing else. What
+/// a user asks to have whole is `gather`.
 const Storage& whole_of(TensorState& tensor);
-/// Collective. Writes the whole tensor; one rank does.
-void write_file(TensorState& tensor, const std::string& path);
 /// Of a statement that was compiled.
 std::string kernel_text(const StatementState& statement);
 std::string plan_text(const StatementState& statement);

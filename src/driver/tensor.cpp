@@ -8,9 +8,9 @@
 #include "driver/session.hpp"
 #include "driver/state.hpp"
 #include "io/files.hpp"
+#include "runtime/task/mapping.hpp"
+#include "runtime/transport/agree.hpp"
 #include "tensor/distribute.hpp"
-#include "tensor/iterate.hpp"
-#include "tensor/pack.hpp"
 
 namespace spdistal {
 
@@ -21,8 +21,9 @@ namespace {
 runtime::Transport& transport() { return Session::instance().transport(); }
 
 // Entries that wait for pack; made at the first insert.
-Coordinates& inserted(TensorState& tensor, const std::vector<int64_t>& dims) {
+Coordinates& inserted(TensorState& tensor, const std::vector<int64_t>& dims, Inserted how) {
   if (!tensor.inserted) tensor.inserted.emplace(dims, tensor.var.type());
+  tensor.inserted_by = Inserted(uint8_t(tensor.inserted_by) | uint8_t(how));
   return *tensor.inserted;
 }
 
@@ -54,66 +55,98 @@ std::vector<int64_t> TensorBase::dims() const {
 
 // ---- data ----
 
-void TensorBase::insert_scalar(std::span<const int64_t> at, const Scalar& value) {
+void TensorBase::insert_scalar(std::span<const int64_t> at, const Scalar& value, Entered entered) {
   if (at.size() != order())
     throw UserError(fmt::format("{} has {} dimension{}, the entry {} coordinate{}", shown(var()), order(),
                                 order() == 1 ? "" : "s", at.size(), at.size() == 1 ? "" : "s"));
-  Coordinates& entries = inserted(*state_, dims());
+  Coordinates& entries = inserted(*state_, dims(), entered == Entered::Alike ? Inserted::Alike : Inserted::Parts);
   std::visit([&](auto v) { entries.add(at, v); }, static_cast<const ScalarVariant&>(value));
 }
 
-void TensorBase::insert_many(std::span<const std::vector<int64_t>> columns, const void* values, size_t count) {
-  if (columns.size() != order())
-    throw UserError(fmt::format("{} has {} dimensions, but {} columns of coordinates were given", shown(var()), order(),
-                                columns.size()));
-  Coordinates& entries = inserted(*state_, dims());
-  int64_t before = entries.size();
-  for (const std::vector<int64_t>& column : columns)
-    if (column.size() != count) throw UserError(fmt::format("{} values, but {} coordinates", count, column.size()));
-  entries.resize(before + int64_t(count));
-  for (size_t d = 0; d < columns.size(); d++)
-    std::copy(columns[d].begin(), columns[d].end(), entries.column(d).begin() + before);
-  if (count > 0) std::memcpy(entries.value_bytes() + size_t(before) * size_of(type()), values, count * size_of(type()));
+void TensorBase::pack_columns(std::span<const std::vector<int64_t>> columns, const void* values, size_t count,
+                              Entered entered) {
+  runtime::together(transport(), [&] {
+    if (columns.size() != order())
+      throw UserError(fmt::format("{} has {} dimensions, but {} columns of coordinates were given", shown(var()),
+                                  order(), columns.size()));
+    for (const std::vector<int64_t>& column : columns)
+      if (column.size() != count) throw UserError(fmt::format("{} values, but {} coordinates", count, column.size()));
+    Coordinates& entries = inserted(*state_, dims(), entered == Entered::Alike ? Inserted::Alike : Inserted::Parts);
+    entries.resize(int64_t(count));
+    for (size_t d = 0; d < columns.size(); d++)
+      std::copy(columns[d].begin(), columns[d].end(), entries.column(d).begin());
+    if (count > 0) std::memcpy(entries.value_bytes(), values, count * size_of(type()));
+  });
+  pack();
+}
+
+void TensorBase::pack_rows(int64_t first_row, std::span<const int64_t> pos, std::span<const int64_t> crd,
+                           const void* values, size_t count, Entered entered) {
+  runtime::together(transport(), [&] {
+    if (order() != 2)
+      throw UserError(fmt::format("{} has order {}: rows with columns make a matrix", shown(var()), order()));
+    if (pos.empty() || pos[0] != 0 || pos.back() != int64_t(count) || crd.size() != count)
+      throw UserError(fmt::format("the rows begin at {} and end at {}, but there are {} columns and {} values",
+                                  pos.empty() ? 0 : pos[0], pos.empty() ? 0 : pos.back(), crd.size(), count),
+                      "pos begins with 0, has an entry more than there are rows, and ends with the number of values");
+    int64_t rows = int64_t(pos.size()) - 1;
+    if (entered == Entered::Alike && rows != dims()[0])
+      throw UserError(fmt::format("{} has {} rows, pos tells of {}", shown(var()), dims()[0], rows));
+    for (int64_t r = 0; r < rows; r++)
+      if (pos[size_t(r)] > pos[size_t(r) + 1])
+        throw UserError(fmt::format("row {} ends at {}, before it begins at {}", first_row + r, pos[size_t(r) + 1],
+                                    pos[size_t(r)]));
+    Coordinates& entries = inserted(*state_, dims(), entered == Entered::Alike ? Inserted::Alike : Inserted::Parts);
+    entries.resize(int64_t(count));
+    for (int64_t r = 0; r < rows; r++)
+      std::fill(entries.column(0).begin() + pos[size_t(r)], entries.column(0).begin() + pos[size_t(r) + 1],
+                first_row + r);
+    std::copy(crd.begin(), crd.end(), entries.column(1).begin());
+    if (count > 0) std::memcpy(entries.value_bytes(), values, count * size_of(type()));
+  });
+  pack();
 }
 
 void TensorBase::pack() {
-  Coordinates entries = state_->inserted ? std::move(*state_->inserted) : Coordinates(dims(), type());
-  state_->inserted.reset();
-  set_home(*state_, pack_alike(transport(), std::move(entries), format(), shares_of(*state_)));
+  runtime::together(transport(), [&] { dims(); });
+  pack_inserted(*state_);
 }
 
-void TensorBase::read_file(const std::string& path) {
-  set_whole(*state_, read_storage(path, format(), {.type = type(), .dims = std::nullopt}));
-}
+void TensorBase::read_file(const std::string& path) { set_entries(*state_, read_entries(*state_, path)); }
 
 void TensorBase::fill_with(const std::function<Scalar(std::span<const int64_t> at)>& value) {
   if (!format().is_dense())
     throw UserError(fmt::format("{} is sparse: only what is stored has a value", shown(var())),
                     "insert entries and pack, or give it a dense format");
-  // The pieces stay where they are filled anew, and so does all that was planned for them.
-  Coordinates none(dims(), type());
-  if (!state_->home) state_->home = spdistal::pack(transport(), std::move(none), format(), shares_of(*state_));
-  with_type(type(), [&](auto zero) {
-    using T = decltype(zero);
-    spdistal::fill<T>(*state_->home, [&](std::span<const int64_t> at) {
-      return std::get<T>(static_cast<const ScalarVariant&>(value(at)));
+  dims();
+  fill_pieces(*state_, [&](Home& home) {
+    with_type(type(), [&](auto zero) {
+      using T = decltype(zero);
+      spdistal::fill<T>(
+          home, [&](std::span<const int64_t> at) { return std::get<T>(static_cast<const ScalarVariant&>(value(at))); });
     });
   });
-  set_home(*state_, std::move(*state_->home));
 }
 
-void TensorBase::write(const std::string& path) const { write_file(*state_, path); }
+void TensorBase::write(const std::string& path) const { write_home(transport(), path, data_of(*state_)); }
 int64_t TensorBase::nnz() const { return data_of(*state_).nnz(); }
 
 Scalar TensorBase::element(std::span<const int64_t> at) const {
   const Home& home = data_of(*state_);
   if (at.size() != order())
     throw UserError(fmt::format("{} has {} dimensions, not {}", shown(var()), order(), at.size()));
-  return with_type(type(), [&](auto zero) { return Scalar(spdistal::at<decltype(zero)>(transport(), home, at)); });
+  return with_type(type(), [&](auto zero) {
+    using T = decltype(zero);
+    // A scalar that every rank has needs no question to the others.
+    runtime::Mapping mapping(home.shares().grid.count(), transport().size());
+    if (order() == 0 && mapping.colours_of(transport().size() - 1).size() > 0)
+      return Scalar(home.piece(home.colours().lo).values<T>()[0]);
+    return Scalar(spdistal::at<T>(transport(), home, at));
+  });
 }
 
-void TensorBase::each_local(const std::function<void(std::span<const int64_t> at, const void* value)>& f) const {
-  const Home& home = data_of(*state_);
+void TensorBase::each_owned(const Visit& f) const {
+  const Home& home = data_here(*state_);
   for (int64_t c = home.colours().lo; c < home.colours().hi; c++) {
     const std::byte* values = home.piece(c).value_bytes();
     for_each_owned(home, c, [&](std::span<const int64_t> at, int64_t position) {
@@ -122,12 +155,13 @@ void TensorBase::each_local(const std::function<void(std::span<const int64_t> at
   }
 }
 
-void TensorBase::each_element(const std::function<void(std::span<const int64_t> at, const void* value)>& f) const {
-  const Storage& storage = whole_of(*state_);
-  const std::byte* values = storage.value_bytes();
-  for_each_position(storage.pattern(), [&](std::span<const int64_t> at, int64_t position) {
-    f(at, values + size_t(position) * size_of(type()));
-  });
+void TensorBase::each_element(const Visit& f) const {
+  Coordinates all = spdistal::gather(transport(), data_of(*state_));
+  std::vector<int64_t> at(order());
+  for (int64_t e = 0; e < all.size(); e++) {
+    for (size_t d = 0; d < order(); d++) at[d] = all.column(d)[size_t(e)];
+    f(at, all.value_bytes() + size_t(e) * size_of(type()));
+  }
 }
 
 // ---- statements ----

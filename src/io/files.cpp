@@ -10,6 +10,7 @@
 #include "io/formats.hpp"
 #include "runtime/transport/agree.hpp"
 #include "runtime/transport/threads.hpp"
+#include "tensor/distribute.hpp"
 #include "tensor/pack.hpp"
 
 namespace spdistal {
@@ -107,6 +108,13 @@ void check_can_write(const std::string& path) {
     throw UserError(fmt::format("cannot write '{}': the folder '{}' takes no new files", path, folder.string()));
 }
 
-void write_storage(const std::string& path, const Storage& storage) { file_format_of(path).write(path, storage); }
+void write_home(runtime::Transport& transport, const std::string& path, const Home& home) {
+  file_format_of(path).write(transport, path, home);
+}
+
+void write_storage(const std::string& path, const Storage& storage) {
+  auto alone = runtime::loopback();
+  write_home(*alone, path, scatter(*alone, storage.clone(), undivided(storage.dims())));
+}
 
 }  // namespace spdistal

@@ -9,6 +9,7 @@
 
 #include "runtime/transport/transport.hpp"
 #include "tensor/coordinates.hpp"
+#include "tensor/home.hpp"
 #include "tensor/storage.hpp"
 
 namespace spdistal {
@@ -28,7 +29,8 @@ struct FileFormat {
   bool gzip;                // also as suffix + ".gz"
   /// Collective. On several ranks each gets some of the entries: those of rank 0, 1, … are the file's in order.
   Contents (*read)(runtime::Transport& transport, const std::string& path, const ReadOptions& options);
-  void (*write)(const std::string& path, const Storage& storage);
+  /// Collective. Every element once, whoever holds it.
+  void (*write)(runtime::Transport& transport, const std::string& path, const Home& home);
 };
 
 /// All file formats.
@@ -50,7 +52,12 @@ Storage read_storage(const std::string& path, const Format& format, const ReadOp
 /// Refuses a file that cannot be written before there is anything to write: a name that tells no format, a folder that
 /// does not exist or takes no files. Throws UserError.
 void check_can_write(const std::string& path);
-/// Writes a tensor: beside the name first, then renamed, so that a failure leaves nothing behind.
+/// Collective. Writes a tensor: beside the name first, then renamed, so that a failure leaves nothing behind. Native files
+/// are written by all ranks, each its pieces; text goes through the first rank in bounded portions, in storage order.
+/// Where pieces share elements, or text needs another order than theirs, elements are moved into blocks of the first
+/// stored level before.
+void write_home(runtime::Transport& transport, const std::string& path, const Home& home);
+/// The same of a tensor that one process has whole. Local.
 void write_storage(const std::string& path, const Storage& storage);
 
 }  // namespace spdistal

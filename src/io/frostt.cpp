@@ -112,12 +112,9 @@ Contents read(runtime::Transport& transport, const std::string& path, const Read
   return entries;
 }
 
-void write(const std::string& path, const Storage& storage) {
-  TextSink sink(path);
-  std::string sizes = join(storage.dims(), "", [](int64_t size) { return fmt::format(" {}", size); });
-  sink.write(fmt::format("{}{}\n", dims_mark, sizes));
-  write_entries(sink, unpack(storage), Columns::All);
-  sink.commit();
+void write(runtime::Transport& transport, const std::string& path, const Home& home) {
+  std::string sizes = join(home.dims(), "", [](int64_t size) { return fmt::format(" {}", size); });
+  write_lines(transport, path, home, {.header = fmt::format("{}{}\n", dims_mark, sizes), .order = home.format()});
 }
 
 }  // namespace

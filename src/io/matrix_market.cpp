@@ -235,33 +235,24 @@ Contents read(runtime::Transport& transport, const std::string& path, const Read
   });
 }
 
-void write(const std::string& path, const Storage& storage) {
-  if (storage.order() > 2)
-    throw UserError(fmt::format("{}: a tensor of order {} is no matrix", path, storage.order()),
+void write(runtime::Transport& transport, const std::string& path, const Home& home) {
+  if (home.order() > 2)
+    throw UserError(fmt::format("{}: a tensor of order {} is no matrix", path, home.order()),
                     ".tns and .spd files hold tensors of any order");
-  std::string_view field = is_complex(storage.type()) ? "complex" : is_integral(storage.type()) ? "integer" : "real";
-  int64_t rows = storage.order() > 0 ? storage.dims()[0] : 1, columns = storage.order() > 1 ? storage.dims()[1] : 1;
-  TextSink sink(path);
-  if (storage.format().is_dense()) {
-    sink.write(fmt::format("%%MatrixMarket matrix array {} general\n{} {}\n", field, rows, columns));
-    bool by_rows = storage.order() == 2 && storage.format().mode_order()[0] == 0;
-    write_entries(sink, unpack(by_rows ? convert(storage, Format({Dense, Dense}, {1, 0})) : storage.clone()),
-                  Columns::None);
-  } else {
-    Coordinates entries = unpack(storage);
-    if (storage.order() == 1) {  // a column
-      Coordinates matrix({rows, 1}, entries.type());
-      matrix.resize(entries.size());
-      std::copy_n(entries.column(0).begin(), entries.size(), matrix.column(0).begin());
-      std::fill_n(matrix.column(1).begin(), entries.size(), 0);
-      std::copy_n(entries.value_bytes(), size_t(entries.size()) * size_of(entries.type()), matrix.value_bytes());
-      entries = std::move(matrix);
-    }
-    sink.write(
-        fmt::format("%%MatrixMarket matrix coordinate {} general\n{} {} {}\n", field, rows, columns, entries.size()));
-    write_entries(sink, entries, Columns::All);
+  std::string_view field = is_complex(home.type()) ? "complex" : is_integral(home.type()) ? "integer" : "real";
+  int64_t rows = home.order() > 0 ? home.dims()[0] : 1, columns = home.order() > 1 ? home.dims()[1] : 1;
+  if (home.format().is_dense()) {  // by columns
+    write_lines(transport, path, home,
+                {.header = fmt::format("%%MatrixMarket matrix array {} general\n{} {}\n", field, rows, columns),
+                 .order = home.order() == 2 ? Format({Dense, Dense}, {1, 0}) : home.format(),
+                 .columns = Columns::None});
+    return;
   }
-  sink.commit();
+  write_lines(transport, path, home,
+              {.header = fmt::format("%%MatrixMarket matrix coordinate {} general\n{} {} {}\n", field, rows, columns,
+                                     home.nnz()),
+               .order = home.format(),
+               .after = home.order() == 1 ? "1 " : ""});  // a vector is a column
 }
 
 }  // namespace

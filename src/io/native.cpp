@@ -11,14 +11,17 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cstring>
+#include <optional>
 
 #include "format/registry.hpp"
 #include "io/checksum.hpp"
 #include "io/formats.hpp"
 #include "io/source.hpp"
 #include "runtime/transport/agree.hpp"
+#include "runtime/transport/deal.hpp"
+#include "runtime/transport/threads.hpp"
+#include "tensor/distribute.hpp"
 #include "tensor/pack.hpp"
 
 namespace spdistal {
@@ -36,55 +39,115 @@ struct ArrayWords {
 // ---- writing
 // ---------------------------------------------------------------------------------------------------------
 
-class Writer {
- public:
-  explicit Writer(const std::string& path) : file_(path) {}
+size_t aligned(size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-  void word(uint64_t w) { words_.push_back(w); }
-  // Lists an array; its bytes follow the header.
+size_t words_of_piece(size_t order) { return order * 11 + 4; }
+
+// Pieces as the header lists them, with no places yet, and their arrays in the same order.
+struct Listed {
+  struct Bytes {
+    const std::byte* data;
+    size_t size;
+  };
+  std::vector<uint64_t> words;
+  std::vector<Bytes> arrays;
+
   void array(const void* data, int64_t count, size_t width) {
     auto* bytes = static_cast<const std::byte*>(data);
     size_t size = size_t(count) * width;
-    arrays_.push_back({bytes, size, words_.size()});
-    for (uint64_t w : {uint64_t(0), uint64_t(count), uint64_t(width), checksum(bytes, size)}) word(w);
+    arrays.push_back({bytes, size});
+    for (uint64_t w : {uint64_t(0), uint64_t(count), uint64_t(width), checksum(bytes, size)}) words.push_back(w);
   }
-
-  void finish() {
-    uint64_t head[fixed_words] = {0, order_mark, version, words_.size(), 0};
-    std::memcpy(head, magic, sizeof magic);
-    size_t end = (fixed_words + words_.size()) * sizeof(uint64_t);
-    for (const Pending& array : arrays_) {
-      end = aligned(end);
-      words_[array.at] = end;
-      end += array.bytes;
+  void piece(const Storage& piece) {
+    for (const LevelArrays& level : piece.pattern().levels()) {
+      for (int64_t w : {level.range.lo, level.range.hi, level.positions}) words.push_back(uint64_t(w));
+      for (const IndexArray* array : {&level.pos, &level.crd})
+        this->array(array->data(), array->size(), size_t(array->width()));
     }
-    head[4] = checksum(reinterpret_cast<const std::byte*>(words_.data()), words_.size() * sizeof(uint64_t));
-    put(head, sizeof head);
-    put(words_.data(), words_.size() * sizeof(uint64_t));
-    for (const Pending& array : arrays_) {
-      static constexpr std::array<char, alignment> zeros{};
-      put(zeros.data(), aligned(written_) - written_);
-      put(array.data, array.bytes);
-    }
-    file_.commit();
+    array(piece.value_bytes(), piece.nnz(), size_of(piece.type()));
   }
-
- private:
-  struct Pending {
-    const std::byte* data;
-    size_t bytes, at;
-  };
-  static size_t aligned(size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
-  void put(const void* data, size_t bytes) {
-    file_.write(data, bytes);
-    written_ += bytes;
-  }
-
-  NewFile file_;
-  std::vector<uint64_t> words_;
-  std::vector<Pending> arrays_;
-  size_t written_ = 0;
 };
+
+// f(the four words of an array) for every array of some pieces.
+template <class F>
+void for_each_array(std::span<uint64_t> pieces, size_t order, F&& f) {
+  for (size_t piece = 0; piece < pieces.size(); piece += words_of_piece(order)) {
+    for (size_t k = 0; k < order; k++)
+      for (size_t array : {3, 7}) f(pieces.subspan(piece + 11 * k + array, 4));
+    f(pieces.subspan(piece + 11 * order, 4));
+  }
+}
+
+std::vector<uint64_t> words_of_tensor(const Format& format, const std::vector<int64_t>& dims, ScalarType type) {
+  std::vector<uint64_t> out{uint64_t(type), dims.size()};
+  for (size_t k = 0; k < dims.size(); k++) {
+    out.push_back(uint64_t(format.levels()[k].letter()));
+    out.push_back(uint64_t(format.mode_order()[k]));
+  }
+  for (int64_t dim : dims) out.push_back(uint64_t(dim));
+  return out;
+}
+
+// Every rank writes its pieces where all agree that they go; the first writes the header, and gives the file its name
+// when all are done.
+void write_pieces(runtime::Transport& transport, const std::string& path, const Format& format,
+                  const std::vector<int64_t>& dims, ScalarType type, std::span<const Storage* const> pieces) {
+  Listed mine;
+  std::optional<NewFile> file;
+  runtime::Writer told;  // the words of this rank's pieces, and of the first the name of the new file
+  runtime::together(
+      transport,
+      [&] {
+        for (const Storage* piece : pieces) mine.piece(*piece);
+        if (transport.rank() == 0) file.emplace(path);
+        told.put_text(file ? file->beside() : "");
+        told.put_all(std::span<const uint64_t>(mine.words));
+      },
+      runtime::NameRank::No);
+  std::vector<runtime::Bytes> all = share(transport, told.take());
+  size_t end = 0;
+  runtime::together(transport, [&] {
+    std::vector<uint64_t> words = words_of_tensor(format, dims, type);
+    size_t count_at = words.size(), first = count_at + 1, own = 0;
+    words.push_back(0);
+    std::string beside;
+    for (size_t r = 0; r < all.size(); r++) {
+      runtime::Reader in(all[r]);
+      std::string name = in.take_text();
+      if (r == 0) beside = std::move(name);
+      if (r == size_t(transport.rank())) own = words.size();
+      while (!in.at_end()) words.push_back(in.take<uint64_t>());
+    }
+    words[count_at] = (words.size() - first) / words_of_piece(dims.size());
+    end = (fixed_words + words.size()) * sizeof(uint64_t);
+    for_each_array(std::span(words).subspan(first), dims.size(), [&](std::span<uint64_t> array) {
+      array[0] = aligned(end);
+      end = array[0] + array[1] * array[2];
+    });
+    FilePart part(beside);
+    size_t next = 0;
+    for_each_array(std::span(words).subspan(own, mine.words.size()), dims.size(), [&](std::span<uint64_t> array) {
+      part.write(mine.arrays[next].data, mine.arrays[next].size, array[0]);
+      next++;
+    });
+    if (file) {
+      uint64_t head[fixed_words] = {0, order_mark, version, words.size(), 0};
+      std::memcpy(head, magic, sizeof magic);
+      head[4] = checksum(reinterpret_cast<const std::byte*>(words.data()), words.size() * sizeof(uint64_t));
+      file->write(head, sizeof head);
+      file->write(words.data(), words.size() * sizeof(uint64_t));
+    }
+    part.close();
+  });
+  runtime::together(
+      transport,
+      [&] {
+        if (!file) return;
+        file->resize(end);  // the last arrays may be empty
+        file->commit();
+      },
+      runtime::NameRank::No);
+}
 
 // ---- reading
 // ---------------------------------------------------------------------------------------------------------
@@ -176,7 +239,7 @@ class Reader {
       damaged(fmt::format("its header does not have room for {} pieces", pieces_));
   }
 
-  size_t piece_words() const { return dims_.size() * 11 + 4; }
+  size_t piece_words() const { return words_of_piece(dims_.size()); }
 
   ArrayWords array_words(size_t width) {
     ArrayWords out{number_word(), number_word(), number_word(), word()};
@@ -227,9 +290,19 @@ Contents read(runtime::Transport& transport, const std::string& path, const Read
       runtime::NameRank::No);
 }
 
-void write(const std::string& path, const Storage& storage) {
-  const Storage* one = &storage;
-  write_native(path, {&one, 1});
+void write(runtime::Transport& transport, const std::string& path, const Home& home) {
+  // Pieces that share what they store with others are cut anew, so that every element is in the file once.
+  std::optional<Home> cut;
+  if (!is_cut_clean(transport, home))
+    cut = redistribute(transport, home, home.format(), blocked(home.format(), home.dims(), transport.size()));
+  const Home& from = cut ? *cut : home;
+  std::vector<const Storage*> pieces;
+  for (int64_t c = from.colours().lo; c < from.colours().hi; c++)
+    if (!from.owns_nothing(c)) pieces.push_back(&from.piece(c));
+  // A tensor without elements has a piece too.
+  bool nobody = transport.allreduce(int64_t(pieces.size()), runtime::ReduceOp::Max) == 0;
+  if (nobody && from.colours().contains(0)) pieces.push_back(&from.piece(0));
+  write_pieces(transport, path, from.format(), from.dims(), from.type(), pieces);
 }
 
 }  // namespace
@@ -237,26 +310,10 @@ void write(const std::string& path, const Storage& storage) {
 void write_native(const std::string& path, std::span<const Storage* const> pieces) {
   require(!pieces.empty(), "a tensor has a piece");
   const Storage& first = *pieces[0];
-  Writer out(path);
-  out.word(uint64_t(first.type()));
-  out.word(first.order());
-  for (size_t k = 0; k < first.order(); k++) {
-    out.word(uint64_t(first.format().levels()[k].letter()));
-    out.word(uint64_t(first.format().mode_order()[k]));
-  }
-  for (int64_t dim : first.dims()) out.word(uint64_t(dim));
-  out.word(pieces.size());
-  for (const Storage* piece : pieces) {
+  for (const Storage* piece : pieces)
     require(piece->format() == first.format() && piece->dims() == first.dims() && piece->type() == first.type(),
             "the pieces of a file are of one tensor");
-    for (const LevelArrays& level : piece->pattern().levels()) {
-      for (int64_t w : {level.range.lo, level.range.hi, level.positions}) out.word(uint64_t(w));
-      for (const IndexArray* array : {&level.pos, &level.crd})
-        out.array(array->data(), array->size(), size_t(array->width()));
-    }
-    out.array(piece->value_bytes(), piece->nnz(), size_of(piece->type()));
-  }
-  out.finish();
+  write_pieces(*runtime::loopback(), path, first.format(), first.dims(), first.type(), pieces);
 }
 
 int64_t native_pieces(const std::string& path) { return Reader(path).pieces(); }

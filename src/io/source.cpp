@@ -106,6 +106,11 @@ void NewFile::write(const void* data, size_t bytes) {
   }
 }
 
+void NewFile::resize(size_t bytes) {
+  if (::ftruncate(descriptor_, off_t(bytes)) != 0)
+    throw SystemError(fmt::format("cannot write '{}': {}", path_, std::strerror(errno)));
+}
+
 void NewFile::commit() {
   int descriptor = std::exchange(descriptor_, -1);
   if (::close(descriptor) != 0 || ::rename(beside_.c_str(), path_.c_str()) != 0) {
@@ -113,6 +118,30 @@ void NewFile::commit() {
     ::unlink(beside_.c_str());
     throw SystemError(fmt::format("cannot write '{}': {}", path_, std::strerror(error)));
   }
+}
+
+FilePart::FilePart(std::string path)
+    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_WRONLY | O_CLOEXEC)) {
+  if (descriptor_ < 0) cannot("write", path_, errno);
+}
+
+FilePart::~FilePart() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void FilePart::write(const void* data, size_t bytes, size_t offset) {
+  auto* at = static_cast<const char*>(data);
+  while (bytes > 0) {
+    ssize_t wrote = ::pwrite(descriptor_, at, bytes, off_t(offset));
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) throw SystemError(fmt::format("cannot write '{}': {}", path_, std::strerror(errno)));
+    at += wrote, bytes -= size_t(wrote), offset += size_t(wrote);
+  }
+}
+
+void FilePart::close() {
+  if (::close(std::exchange(descriptor_, -1)) != 0)
+    throw SystemError(fmt::format("cannot write '{}': {}", path_, std::strerror(errno)));
 }
 
 }  // namespace spdistal

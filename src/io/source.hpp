@@ -49,11 +49,33 @@ class NewFile {
 
   /// Throws SystemError where the disk does not take it.
   void write(const void* data, size_t bytes);
+  /// Where it is until then: other ranks may write parts of it.
+  const std::string& beside() const { return beside_; }
+  /// Gives it a length; what nobody writes is zero.
+  void resize(size_t bytes);
   /// Puts the file under its name.
   void commit();
 
  private:
   std::string path_, beside_;
+  int descriptor_ = -1;
+};
+
+/// A file that is there already, to write parts of.
+class FilePart {
+ public:
+  explicit FilePart(std::string path);
+  ~FilePart();
+  FilePart(const FilePart&) = delete;
+  FilePart& operator=(const FilePart&) = delete;
+
+  /// Throws SystemError where the disk does not take it.
+  void write(const void* data, size_t bytes, size_t offset);
+  /// What was written is there, or this throws.
+  void close();
+
+ private:
+  std::string path_;
   int descriptor_ = -1;
 };
 

@@ -2,15 +2,23 @@
 #pragma once
 #include <string>
 
-#include "io/source.hpp"
-#include "tensor/coordinates.hpp"
+#include "runtime/transport/transport.hpp"
+#include "tensor/home.hpp"
 
 namespace spdistal {
 
 /// Which coordinates a line shows.
 enum class Columns : uint8_t { All, None };
 
-/// Writes all entries, a line each. Formatted in parallel.
-void write_entries(TextSink& sink, const Coordinates& entries, Columns columns);
+struct TextLayout {
+  std::string header;  // the lines before the entries
+  Format order;        // lines come as this would store them
+  Columns columns = Columns::All;
+  std::string after = {};  // stands behind the coordinates of every line
+};
+
+/// Collective. Writes all elements, a line each. Every rank formats its own, in parallel; the first writes what they
+/// send, in turn and in bounded portions.
+void write_lines(runtime::Transport& transport, const std::string& path, const Home& home, const TextLayout& layout);
 
 }  // namespace spdistal

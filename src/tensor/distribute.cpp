@@ -192,6 +192,30 @@ Home redistribute(Transport& transport, const Home& home, const Format& format, 
   return pack(transport, std::move(mine), format, std::move(shares), options);
 }
 
+bool is_cut_clean(Transport& transport, const Home& home) {
+  int64_t mixed = 0;
+  for (int64_t c = home.colours().lo; c < home.colours().hi; c++)
+    mixed |= int64_t(!home.owns_all(c) && !home.owns_nothing(c));
+  return transport.allreduce(mixed, runtime::ReduceOp::Max) == 0;
+}
+
+bool is_in_order(Transport& transport, const Home& home) {
+  if (!is_cut_clean(transport, home)) return false;
+  if (home.order() == 0) return true;
+  if (!home.ordered()) return false;
+  runtime::Writer bases;
+  for (int64_t c = home.colours().lo; c < home.colours().hi; c++)
+    if (!home.owns_nothing(c) && home.piece(c).nnz() > 0) bases.put(home.base(c, home.order() - 1));
+  int64_t last = INT64_MIN;
+  for (const runtime::Bytes& bytes : share(transport, bases.take()))
+    for (runtime::Reader in(bytes); !in.at_end();) {
+      int64_t base = in.take<int64_t>();
+      if (base < last) return false;
+      last = base;
+    }
+  return true;
+}
+
 std::vector<std::byte> detail::find_value(Transport& transport, const Home& home, std::span<const int64_t> at) {
   runtime::Writer found;
   runtime::together(transport, [&] {

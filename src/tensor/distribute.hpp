@@ -32,6 +32,11 @@ Coordinates owned_elements(const Home& home);
 Home redistribute(runtime::Transport& transport, const Home& home, const Format& format, Shares shares,
                   runtime::DeliverOptions options = {});
 
+/// Collective. Whether each piece that is there belongs whole to its colour, or whole to others.
+bool is_cut_clean(runtime::Transport& transport, const Home& home);
+/// Collective. Whether it is, and what colour 0, 1, … own is in storage order, one after the other.
+bool is_in_order(runtime::Transport& transport, const Home& home);
+
 /// Collective. The element at these coordinates, zero where none is stored.
 template <class T>
 T at(runtime::Transport& transport, const Home& home, std::span<const int64_t> coordinates);

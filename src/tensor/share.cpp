@@ -71,6 +71,18 @@ Share whole_share(const std::vector<int64_t>& dims) {
 
 Shares undivided(const std::vector<int64_t>& dims) { return {runtime::ColourGrid({}), {whole_share(dims)}}; }
 
+Shares blocked(const Format& format, const std::vector<int64_t>& dims, int64_t colours) {
+  Shares out{runtime::ColourGrid({colours}), {}};
+  for (int64_t colour = 0; colour < colours; colour++) {
+    Share& share = out.of.emplace_back(whole_share(dims));
+    if (dims.empty()) continue;
+    size_t first = size_t(format.mode_order()[0]);
+    Range mine = block(dims[first], colours, colour);
+    share.coordinates[first] = Space::interval(mine.lo, mine.hi);
+  }
+  return out;
+}
+
 Result<> check(const Shares& shares, const Format& format, const std::vector<int64_t>& dims) {
   auto refuse = [](std::string message) { return Diagnostic{std::move(message), {}, {}}; };
   if (format.order() != dims.size())

@@ -51,6 +51,8 @@ struct Shares {
 Share whole_share(const std::vector<int64_t>& dims);
 /// One colour that holds everything.
 Shares undivided(const std::vector<int64_t>& dims);
+/// So many blocks along the dimension of the first stored level; a scalar is at every colour.
+Shares blocked(const Format& format, const std::vector<int64_t>& dims, int64_t colours);
 
 /// What must hold of shares: one for each colour, sets within the dimensions, fused numbers that can be counted, and
 /// position blocks of the same levels and numbers of parts on all colours that hold anything.

@@ -40,6 +40,24 @@ class Outputs(unittest.TestCase):
                              "--print", "kernel")
         self.assertIn('extern "C" int kernel', done.stdout)
 
+    def test_any_number_of_ranks_prints_and_writes_the_same(self):
+        (self.folder / "c.tns").write_text("# dims: 256\n" + "".join(f"{i} {i}.5\n" for i in range(1, 257, 3)))
+        seen = set()
+        for ranks in (1, 2, 3, 4):
+            launch = ["mpirun", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1",
+                      "--allow-run-as-root", "-n", str(ranks)]
+            done = subprocess.run([*launch, TOOL, "s = B(i,j) * c(j) * d(i)", "-f", "B:ds", "-f", "c:s", "-g", "B:rmat,8,8",
+                                   "-i", "c:c.tns", "-g", "d:ones", "--check", "-o", "B:B.mtx", "-o", "c:c.mtx", "-o",
+                                   "d:d.tns"],
+                                  cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            check, result = done.stdout.splitlines()[-2:]
+            self.assertTrue(check.startswith("check: right"), check)
+            # Sums of different pieces may round differently in the last places.
+            files = [(self.folder / name).read_text() for name in ("B.mtx", "c.mtx", "d.tns")]
+            seen.add((result.split("=")[0], f"{float(result.split('=')[1]):.10g}", *files))
+        self.assertEqual(len(seen), 1)
+
     def test_nothing_is_written_where_something_is_wrong(self):
         for arguments in (("a(i) = b(i)", "-o", "a:a.mtx"),
                           ("a(i) = b(i)", "-n", "i=2", "-g", "b:nothing", "-o", "a:a.mtx"),

@@ -287,5 +287,67 @@ TEST(HomeFiles, OfAnyNumberOfPiecesAreReadByAnyNumberOfRanks) {
   });
 }
 
+TEST(HomeFiles, AreWrittenByAllRanksAsByOne) {
+  on_ranks([](Transport& t) {
+    SharedScratch scratch(t);
+    for_each_case(t, "written", t.size() == 1 ? 500 : cases(100, 200), [&](Random& random) {
+      HomeCase made = random_home(random);
+      SCOPED_TRACE(describe(made));
+      std::vector<Coordinates> parts = random_parts(random, made.dims, t.size());
+      Home home = pack(t, parts[size_t(t.rank())].clone(), made.format, made.shares);
+      Storage whole = pack(gather(t, home), made.format);
+      bool matrix = made.dims.size() <= 2 && pick(random, 0, 1) == 1;
+      std::string name = (matrix ? ".mtx" : ".tns") + std::string(pick(random, 0, 4) == 0 ? ".gz" : "");
+      write_home(t, scratch.path("all" + name), home);
+      if (t.rank() == 0) {
+        write_storage(scratch.path("one" + name), whole);
+        EXPECT_EQ(slurp(scratch.path("all" + name)), slurp(scratch.path("one" + name)));
+      }
+      write_home(t, scratch.path("all.spd"), home);
+      // As often as it is stored: an element that were there twice would be there with twice its value.
+      Coordinates alone = read_coordinates(scratch.path("all.spd"));
+      EXPECT_EQ(alone.size(), whole.nnz());
+      EXPECT_EQ(bytes_of(unpack(pack(std::move(alone), made.format))), bytes_of(unpack(whole)));
+      Home again = pack(t, read_part(t, scratch.path("all.spd")), made.format, made.shares);
+      EXPECT_EQ(bytes_of(gather(t, again)), bytes_of(unpack(whole)));
+      t.barrier();
+    });
+  });
+}
+
+TEST(HomeFiles, OfSeveralPortionsComeInOrder) {
+  on_ranks([](Transport& t) {
+    SharedScratch scratch(t);
+    constexpr int64_t n = 700'000;
+    Range rows = block(n, t.size(), t.rank());
+    Coordinates mine({n}, ScalarType::Int64);
+    for (int64_t i = rows.lo; i < rows.hi; i++) mine.add({i}, n - i);
+    Home home = pack(t, std::move(mine), Format{Compressed}, blocked(Format{Compressed}, {n}, t.size()));
+    write_home(t, scratch.path("long.tns"), home);
+    if (t.rank() == 0) {
+      Coordinates read = read_coordinates(scratch.path("long.tns"), {.type = ScalarType::Int64, .dims = std::nullopt});
+      ASSERT_EQ(read.size(), n);
+      bool right = true;
+      for (int64_t i = 0; i < n; i++)
+        right = right && read.column(0)[size_t(i)] == i && read.values<int64_t>()[size_t(i)] == n - i;
+      EXPECT_TRUE(right);
+    }
+    t.barrier();
+  });
+}
+
+TEST(HomeFiles, ThatCannotBeWrittenAreRefusedOnAllRanks) {
+  on_ranks([](Transport& t) {
+    SharedScratch scratch(t);
+    Home home = pack(t, Coordinates({4, 4, 4}, ScalarType::Float64), CSF(3), blocked(CSF(3), {4, 4, 4}, t.size()));
+    for (const char* name : {"no/x.tns", "no/x.spd"})
+      EXPECT_EQ(scratch.refusal_of([&] { write_home(t, scratch.path(name), home); }),
+                "error: cannot write '" + std::string(name) + "': No such file or directory");
+    EXPECT_EQ(scratch.refusal_of([&] { write_home(t, scratch.path("x.mtx"), home); }),
+              "error: x.mtx: a tensor of order 3 is no matrix\nhint: .tns and .spd files hold tensors of any order");
+    EXPECT_EQ(t.allreduce(int64_t(1), ReduceOp::Sum), t.size()) << "the ranks are out of step";
+  });
+}
+
 }  // namespace
 }  // namespace spdistal::runtime

@@ -94,7 +94,7 @@ std::vector<Records> deliver(Transport& transport, Records mine, int64_t colours
       }
     });
   }
-  mine = none;
+  mine = Records(none);  // a copy would keep the memory
   outgoing.clear();
   std::vector<Records> out;
   together(transport, [&] {
@@ -111,7 +111,7 @@ std::vector<Records> deliver(Transport& transport, Records mine, int64_t colours
       whole.reserve(all);
       for (Records& part : parts) {
         whole.add_all(part.coordinates(), part.values());
-        part = none;
+        part = Records(none);
       }
     }
   });

@@ -23,7 +23,7 @@ const Format dense1({Dense}), dense2({Dense, Dense}), sparse1({Compressed});
 // The values of a dense vector, in order.
 std::vector<double> values(const Tensor<double>& a) {
   std::vector<double> out;
-  for (const auto& [at, value] : a.local()) out.push_back(value);
+  for (const auto& [at, value] : a.gather()) out.push_back(value);
   return out;
 }
 

@@ -5,7 +5,8 @@
 #include <map>
 
 #include "notation/parse.hpp"
-#include "tensor/pack.hpp"
+#include "runtime/transport/threads.hpp"
+#include "tensor/distribute.hpp"
 
 namespace spdistal {
 namespace {
@@ -16,7 +17,8 @@ using namespace notation;
 class Operations : public ::testing::Test {
  protected:
   std::optional<double> count(const std::string& text) {
-    std::map<TensorVar, Storage> stored;
+    auto alone = runtime::loopback();
+    std::map<TensorVar, Home> stored;
     Scope scope;
     scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
       bool sparse = std::isupper(static_cast<unsigned char>(name.text[0]));
@@ -29,11 +31,13 @@ class Operations : public ::testing::Test {
           entries.add({k, k}, 1.0);
           if (k > 0) entries.add({0, k}, 1.0);
         }
-      stored.emplace(tensor, pack(std::move(entries), format));
+      Shares one = undivided(entries.dims());
+      stored.emplace(tensor, pack(*alone, std::move(entries), format, one));
       return tensor;
     };
     Assignment assignment = parse_assignment(text, scope);
-    return count_operations(assignment, [&](const TensorVar& tensor) -> const Storage& { return stored.at(tensor); });
+    return count_operations(*alone, assignment,
+                            [&](const TensorVar& tensor) -> const Home& { return stored.at(tensor); });
   }
 };
 

@@ -1,0 +1,83 @@
+// Data on its way into tensors, on any number of ranks.
+#include <fmt/format.h>
+
+#include "driver/session.hpp"
+#include "driver/state.hpp"
+#include "io/files.hpp"
+#include "runtime/transport/agree.hpp"
+#include "tensor/distribute.hpp"
+
+namespace spdistal {
+namespace {
+
+runtime::Transport& transport() { return Session::instance().transport(); }
+
+std::vector<int64_t> known_dims(const TensorState& tensor) {
+  std::vector<int64_t> dims;
+  for (const Extent& extent : tensor.var.dims()) dims.push_back(extent.value().value());
+  return dims;
+}
+
+// Ranks must mean the same kind of insertion; one that inserted nothing takes part in either.
+Inserted agree_on_insertion(const TensorState& tensor) {
+  uint8_t all = 0;
+  for (uint8_t mine : transport().allgather(uint8_t(tensor.inserted_by))) all |= mine;
+  if (Inserted(all) == Inserted::Both)
+    throw UserError(
+        fmt::format("{} has entries of both insert and insert_local before one pack()", shown(tensor.var)),
+        "insert takes the same entries on every rank, insert_local each rank its own: use one of them for all");
+  return Inserted(all);
+}
+
+}  // namespace
+
+void set_entries(TensorState& tensor, Coordinates mine) {
+  set_sizes(tensor, mine.dims());
+  set_home(tensor, pack(transport(), std::move(mine), tensor.var.format(), shares_of(tensor)));
+}
+
+void pack_inserted(TensorState& tensor) {
+  Inserted how = agree_on_insertion(tensor);
+  Coordinates mine = tensor.inserted ? std::move(*tensor.inserted) : Coordinates(known_dims(tensor), tensor.var.type());
+  tensor.inserted.reset();
+  tensor.inserted_by = Inserted::Nothing;
+  if (how == Inserted::Parts) return set_entries(tensor, std::move(mine));
+  set_home(tensor, pack_alike(transport(), std::move(mine), tensor.var.format(), shares_of(tensor)));
+}
+
+Coordinates read_entries(const TensorState& tensor, const std::string& path) {
+  const Format& format = tensor.var.format();
+  Coordinates mine = read_part(transport(), path, {.type = tensor.var.type(), .dims = std::nullopt});
+  squeeze(mine, format.order());
+  if (mine.order() != format.order())
+    throw UserError(fmt::format("{}: the tensor has order {}, its format '{}' order {}", path, mine.order(),
+                                format.str(), format.order()),
+                    "a format has one level for each dimension");
+  return mine;
+}
+
+void fill_pieces(TensorState& tensor, const std::function<void(Home& home)>& fill) {
+  const Shares& shares = shares_of(tensor);  // of sizes that changed, drops what was there
+  std::optional<Home> fresh;
+  if (!tensor.home)
+    fresh = pack(transport(), Coordinates(known_dims(tensor), tensor.var.type()), tensor.var.format(), shares);
+  Home& home = fresh ? *fresh : *tensor.home;
+  try {
+    runtime::together(transport(), [&] { fill(home); });
+  } catch (...) {
+    tensor.home.reset();  // some of it is filled
+    throw;
+  }
+  set_home(tensor, std::move(home));
+}
+
+const Home& data_here(const TensorState& tensor) {
+  if (tensor.current && !tensor.current->computed)
+    throw UserError(fmt::format("{} waits to be computed, which takes all ranks", shown(tensor.var)),
+                    "call compute() on every rank first, or ask for gather(), which computes");
+  if (!tensor.home)
+    throw UserError(fmt::format("{} holds no data", shown(tensor.var)), "insert and pack, read, or fill it");
+  return *tensor.home;
+}
+
+}  // namespace spdistal
