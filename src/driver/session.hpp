@@ -34,7 +34,7 @@ class Session {
   /// MPI where a launcher started the process or the program runs MPI already, else this process alone. Started when it
   /// is first asked for.
   runtime::Transport& transport();
-  /// Another one from now on; tensors that were made before are not to be used any more.
+  /// Collective over the ranks of the transport. Another one from now on; tensors that were made before are not to be used any more.
   void connect(std::shared_ptr<runtime::Transport> transport);
 
   codegen::Jit jit;
