@@ -118,7 +118,7 @@ void Lowerer::choose_assembly() {
     // A last level that repeats coordinates is not a pattern of its own.
     bool cut = ours.size() < theirs.size() && levels[ours.size()].properties().branchless;
     // Below a dense level there may be nothing, which a pattern of fewer levels would count as stored.
-    bool filled = ours.size() == theirs.size() || !levels[ours.size()].properties().full;
+    bool filled = ours.size() >= theirs.size() || !levels[ours.size()].properties().full;
     if (same && !cut && filled) {
       kernel_.assembly = Assembly::Shared;
       kernel_.shared_tensor = k + 1;
