@@ -28,7 +28,7 @@ void* Buffer::reserve(size_t bytes) {
 }
 
 HostContext::HostContext(int64_t thread_count, int64_t smallest) : spd_context{}, smallest_shared(smallest) {
-  threads = thread_count;
+  use(thread_count);
   resize = [](spd_context*, spd_array* array, int64_t count, int64_t bytes) {
     require(array->owner != nullptr, "an array that a kernel resizes has an owner");
     array->data = static_cast<ArrayOwner*>(array->owner)->reserve(size_t(bytes));
@@ -39,6 +39,12 @@ HostContext::HostContext(int64_t thread_count, int64_t smallest) : spd_context{}
     return static_cast<HostContext*>(self)->take_memory(size_t(bytes), zeroed != 0);
   };
   give = [](spd_context* self, void* memory) { static_cast<HostContext*>(self)->give_memory(memory); };
+}
+
+void HostContext::use(int64_t thread_count) {
+  constexpr int64_t shares_of_a_thread = 32;
+  threads = thread_count;
+  shares = threads == 1 ? 1 : threads * shares_of_a_thread;
 }
 
 void* HostContext::take_memory(size_t bytes, bool zeroed) {

@@ -44,6 +44,9 @@ class HostContext : public spd_context {
   HostContext(const HostContext&) = delete;
   HostContext& operator=(const HostContext&) = delete;
 
+  /// Several shares for each of several threads: what weighs the same may take longer.
+  void use(int64_t thread_count);
+
   int64_t smallest_shared;
 
  private:

@@ -12,7 +12,7 @@ using namespace ir;
 
 std::string source_text(const Source& at) {
   using Field = Source::Field;
-  if (at.field == Field::Threads) return "call->context->threads";
+  if (at.field == Field::Shares) return "call->context->shares";
   if (at.field == Field::Scalar) return fmt::format("call->scalars[{}]", at.index);
   if (at.field == Field::Array) return fmt::format("call->arrays[{}]", at.index);
   if (at.field == Field::Vals) return fmt::format("call->tensors[{}].vals", at.index);
@@ -224,9 +224,22 @@ void StmtText::allocate(const Allocate& n) {
 void StmtText::parallel(const Parallel& n) {
   std::string count = expr_.index(n.count);
   names_.enter();
-  std::string name = names_.declare(n.thread);
-  line("#pragma omp parallel for num_threads({}) schedule(static, 1)", count);
-  compound(fmt::format("for ({} {} = 0; {} < {}; {}++)", expr_.type(n.thread.type), name, name, count, name), n.body);
+  std::string name = names_.declare(n.share);
+  std::string head = fmt::format("for ({} {} = 0; {} < {}; {}++)", expr_.type(n.share.type), name, name, count, name);
+  constexpr std::string_view threads = "num_threads(call->context->threads)", next = "schedule(dynamic, 1)";
+  if (n.setup.empty()) {
+    line("#pragma omp parallel for {} {}", threads, next);
+    compound(head, n.body);
+  } else {
+    line("#pragma omp parallel {}", threads);
+    line("{{");
+    depth_++;
+    for (const Stmt& own : n.setup) stmt(own);
+    line("#pragma omp for {}", next);
+    compound(head, n.body);
+    depth_--;
+    line("}}");
+  }
   names_.leave();
 }
 

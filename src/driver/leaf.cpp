@@ -222,14 +222,14 @@ void launch(spd_call& call, codegen::HostContext& context, std::span<const spd_t
   int64_t stored = 0;
   for (const spd_tensor& tensor : tensors) stored += tensor.vals.count;
   int64_t threads = context.threads;
-  if (stored < context.smallest_shared) context.threads = 1;
+  if (stored < context.smallest_shared) context.use(1);
   try {
     run(call);
   } catch (...) {
-    context.threads = threads;
+    context.use(threads);
     throw;
   }
-  context.threads = threads;
+  context.use(threads);
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ runtime::Transport& Session::transport() {
 
 void Session::connect(std::shared_ptr<runtime::Transport> transport) {
   transport_ = std::move(transport);
-  if (transport_ && shares_processors_) context.threads = part_of_processors(*transport_);
+  if (transport_ && shares_processors_) context.use(part_of_processors(*transport_));
 }
 
 Session& Session::instance() {

@@ -6,6 +6,11 @@
 
 namespace spdistal::ir {
 
+bool is_empty(const Stmt& s) {
+  auto* block = s.as<Block>();
+  return s.is<Comment>() || (block && std::all_of(block->stmts.begin(), block->stmts.end(), is_empty));
+}
+
 bool Changes::touches(const Expr& e) const {
   bool touched = false;
   each<Var>(e, [&](const Var& v) { touched |= variables.contains(v.symbol); });
@@ -19,7 +24,7 @@ Changes changes(const Stmt& s) {
   each<Declare>(s, [&](const Declare& n) { out.variables.insert(n.var.symbol); });
   each<Assign>(s, [&](const Assign& n) { out.variables.insert(n.var.symbol); });
   each<For>(s, [&](const For& n) { out.variables.insert(n.var.symbol); });
-  each<Parallel>(s, [&](const Parallel& n) { out.variables.insert(n.thread.symbol); });
+  each<Parallel>(s, [&](const Parallel& n) { out.variables.insert(n.share.symbol); });
   each<Store>(s, [&](const Store& n) { out.arrays.insert(n.array.symbol); });
   each<Sort>(s, [&](const Sort& n) { out.arrays.insert(n.array.symbol); });
   each<Resize>(s, [&](const Resize& n) { out.arrays.insert(n.array.symbol); });

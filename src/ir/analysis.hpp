@@ -7,6 +7,9 @@
 
 namespace spdistal::ir {
 
+/// Is there nothing in it but comments?
+bool is_empty(const Stmt& s);
+
 /// What a statement changes, declarations of its own included.
 struct Changes {
   std::set<Symbol> variables;  // assigned or declared

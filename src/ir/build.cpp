@@ -161,9 +161,13 @@ void Body::when(const Expr& cond, const Then& then, const Then& otherwise) {
   add(If{cond, yes, collect(otherwise)});
 }
 
-void Body::parallel(std::string thread, const Operand& count, const Each& fill) {
-  Var v = var(std::move(thread), type_of(count.expr()));
-  add(Parallel{v, count.expr(), collect([&] { fill(v); })});
+void Body::parallel(std::string share, const Operand& count, const Each& fill, const Then& setup) {
+  Var v = var(std::move(share), type_of(count.expr()));
+  open_.emplace_back();
+  if (setup) setup();
+  std::vector<Stmt> own = std::move(open_.back());
+  open_.pop_back();
+  add(Parallel{v, count.expr(), std::move(own), collect([&] { fill(v); })});
 }
 
 Var FunctionBuilder::param(std::string name, Type type, Source source) {
@@ -198,6 +202,6 @@ Var FunctionBuilder::number(std::string name, Source::Field field, int t, int le
 Var FunctionBuilder::scalar(std::string name, int n, ScalarType width) {
   return param(std::move(name), value_of(width), {Source::Field::Scalar, n});
 }
-Var FunctionBuilder::threads(std::string name) { return param(std::move(name), Int64, {Source::Field::Threads}); }
+Var FunctionBuilder::shares(std::string name) { return param(std::move(name), Int64, {Source::Field::Shares}); }
 
 }  // namespace spdistal::ir

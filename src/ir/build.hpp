@@ -149,8 +149,8 @@ class Body {
   void loop_while(const Expr& cond, const Then& fill);
   void when(const Expr& cond, const Then& then);
   void when(const Expr& cond, const Then& then, const Then& otherwise);
-  /// Runs for thread 0 … count-1.
-  void parallel(std::string thread, const Operand& count, const Each& fill);
+  /// Runs for share 0 … count-1; what `setup` allocates each thread has for itself.
+  void parallel(std::string share, const Operand& count, const Each& fill, const Then& setup = {});
 
   /// Runs `fill` and gives back what it said, instead of adding it here.
   Stmt collect(const Then& fill);
@@ -174,10 +174,10 @@ class FunctionBuilder : public Body {
   Var pos(std::string name, int t, int level, ScalarType width, Access access = Access::Read);
   Var crd(std::string name, int t, int level, ScalarType width, Access access = Access::Read);
   Var array(std::string name, int n, ScalarType element, Access access = Access::Read);
-  // Whole numbers of a level of tensor `t`, further scalars, the number of threads.
+  // Whole numbers of a level of tensor `t`, further scalars, the number of shares that threads divide work into.
   Var number(std::string name, Source::Field field, int t, int level, ScalarType width = ScalarType::Int64);
   Var scalar(std::string name, int n, ScalarType width = ScalarType::Int64);
-  Var threads(std::string name = "threads");
+  Var shares(std::string name = "shares");
 
   Function build() const { return {name_, params_, Body::build()}; }
 

@@ -155,13 +155,20 @@ class Compiler {
     });
   }
 
-  /// Threads one after the other; the loop's variable is their number.
+  /// One thread takes all shares.
   Exec parallel(const Parallel& n) {
-    if (races == Races::Ignored) return loop(For{n.thread, zero(n.thread.type), n.count, one(n.thread.type), n.body});
+    Exec setup = stmt(Block{n.setup});
+    if (races == Races::Ignored)
+      return [setup, shares = loop(For{n.share, zero(n.share.type), n.count, one(n.share.type), n.body})](Frame& f) {
+        setup(f);
+        return shares(f);
+      };
     auto count = slots.integer(n.count);
-    size_t slot = slots.declare_value(n.thread);
-    return [slot, count = std::move(count), body = stmt(n.body), wide = n.thread.type == Int64](Frame& f) {
+    size_t slot = slots.declare_value(n.share);
+    return [setup, slot, count = std::move(count), body = stmt(n.body), wide = n.share.type == Int64](Frame& f) {
       f.region++;
+      f.thread = 0;  // its own memory is not shared
+      setup(f);
       for (int64_t t = 0, threads = count(f); t < threads; t++) {
         f.thread = t;
         if (wide) f.value<int64_t>(slot) = t;
@@ -207,7 +214,7 @@ class Compiler {
 /// What a parameter is in this call: an array or a number.
 std::variant<spd_array*, int64_t> find(const Source& at, spd_call& call) {
   using Field = Source::Field;
-  if (at.field == Field::Threads) return call.context->threads;
+  if (at.field == Field::Shares) return call.context->shares;
   if (at.field == Field::Scalar) return call.scalars[at.index];
   if (at.field == Field::Array) return &call.arrays[at.index];
   spd_tensor& tensor = call.tensors[at.index];

@@ -18,9 +18,10 @@
 //                 that is not used otherwise
 //      GPUBlock, GPUThread   all at once, by the blocks of a grid and the threads of a block
 //    `unroll` copies of the body are made per turn; 0 stands for all of them.
-//  - Parallel runs its body for thread = 0 … count-1, at the same time in compiled code. Bodies share what was declared
-//    outside: they may read it, and store to elements that no other body uses, or by AtomicAdd. They assign no outer
-//    variable, do not wait for each other, and hold no further Parallel and no Resize.
+//  - Parallel runs its body for share = 0 … count-1, at the same time in compiled code: threads take one share after the
+//    other. Bodies share what was declared outside: they may read it, and store to elements that no other body uses, or
+//    by AtomicAdd. They assign no outer variable, do not wait for each other, and hold no further Parallel and no Resize.
+//    What `setup` allocates each thread has for itself; a body finds there what the thread's bodies before it left.
 //  - Allocate makes an array that lives to the end of the enclosing Block. Its elements are zero, or, Uninitialised,
 //  must
 //    be stored before they are loaded.
@@ -89,7 +90,7 @@ struct Allocate   { Var array; Expr count; Fill fill; Space space = Space::Priva
 struct Sort       { Var array; Expr lo, hi;                      static constexpr auto fields = std::tuple{&Sort::array, &Sort::lo, &Sort::hi}; };
 /// Leaves the innermost For or While.
 struct Break      {                                              static constexpr auto fields = std::tuple{}; };
-struct Parallel   { Var thread; Expr count; Stmt body;           static constexpr auto fields = std::tuple{&Parallel::thread, &Parallel::count, &Parallel::body}; };
+struct Parallel   { Var share; Expr count; std::vector<Stmt> setup; Stmt body; static constexpr auto fields = std::tuple{&Parallel::share, &Parallel::count, &Parallel::setup, &Parallel::body}; };
 struct Resize     { Var array; Expr count;                       static constexpr auto fields = std::tuple{&Resize::array, &Resize::count}; };
 /// The threads of a GPU block wait for each other.
 struct Barrier    {                                              static constexpr auto fields = std::tuple{}; };
@@ -97,7 +98,7 @@ struct Barrier    {                                              static constexp
 
 /// Where in an spd_call (abi.h) a parameter comes from.
 struct Source {
-  enum class Field : uint8_t { Extent, Lo, Stride, Begin, End, Pos, Crd, Vals, Array, Scalar, Threads };
+  enum class Field : uint8_t { Extent, Lo, Stride, Begin, End, Pos, Crd, Vals, Array, Scalar, Shares };
   Field field;
   int index = 0;  // of the tensor, the array or the scalar
   int level = 0;  // of the tensor, outermost 0

@@ -22,8 +22,8 @@ int precedence(BinaryOp op) {
 }
 
 std::string_view name_of(Source::Field field) {
-  constexpr std::string_view table[] = {"extent", "lo",   "stride", "begin",  "end",    "pos",
-                                        "crd",    "vals", "array",  "scalar", "threads"};
+  constexpr std::string_view table[] = {"extent", "lo",   "stride", "begin",  "end",   "pos",
+                                        "crd",    "vals", "array",  "scalar", "shares"};
   return table[size_t(field)];
 }
 
@@ -119,8 +119,13 @@ class Printer {
         [&](const Parallel& n) {
           std::string count = expr(n.count);
           names_.enter();
-          line("parallel {}: {} in 0 .. {}", names_.declare(n.thread), name_of(n.thread.type), count);
+          bool own = !n.setup.empty();
+          if (own) line("each thread");
+          depth_ += own;
+          for (const Stmt& each : n.setup) stmt(each);
+          line("parallel {}: {} in 0 .. {}", names_.declare(n.share), name_of(n.share.type), count);
           scope(n.body);
+          depth_ -= own;
           names_.leave();
         },
         [&](const Resize& n) { line("resize {} to {}", name(n.array), expr(n.count)); },

@@ -48,7 +48,7 @@ Stmt with_fresh_variables(const Stmt& s) {
   each<Declare>(s, [&](const Declare& n) { fresh(n.var); });
   each<Allocate>(s, [&](const Allocate& n) { fresh(n.array); });
   each<For>(s, [&](const For& n) { fresh(n.var); });
-  each<Parallel>(s, [&](const Parallel& n) { fresh(n.thread); });
+  each<Parallel>(s, [&](const Parallel& n) { fresh(n.share); });
   return names.empty() ? s : Renamer{names}(s);
 }
 

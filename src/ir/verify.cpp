@@ -234,11 +234,15 @@ class Verifier {
         [&](const Parallel& n) {
           check(parallel_depth_ == 0 && !vector_ && !gpu_thread_, s, "Parallel does not nest");
           Type type = index(n.count);
-          check(n.thread.type == type, s, "a thread's number has the type of their count");
+          check(n.share.type == type, s, "a thread's number has the type of their count");
           int outer_loops = std::exchange(loops_, 0);
           parallel_depth_++;
           in_scope([&] {
-            declare(n.thread, Mutability::Const, s);
+            for (const Stmt& own : n.setup) {
+              check(own.is<Allocate>(), own, "each thread for itself allocates, and does nothing else");
+              stmt(own);
+            }
+            declare(n.share, Mutability::Const, s);
             stmt(n.body);
           });
           parallel_depth_--;

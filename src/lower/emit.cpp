@@ -27,6 +27,11 @@ bool Lowerer::can_run_in_parallel(const Forall& loop) const {
   return own;
 }
 
+const Var& Lowerer::shares() {
+  if (!shares_) shares_ = f_.shares();
+  return *shares_;
+}
+
 void Lowerer::range_loop(const Forall& loop, const std::string& name, const Segment& range,
                          const std::optional<Weight>& weight, const std::function<void(const Expr& first)>& before,
                          const std::function<void(const Var&)>& fill) {
@@ -40,10 +45,10 @@ void Lowerer::range_loop(const Forall& loop, const std::string& name, const Segm
                          const std::optional<Weight>& weight, const Walk& walk) {
   ir::LoopOptions options;
   options.unroll = int(loop.tags.unroll);
-  bool shares = find_race(statement_, loop.var).has_value();
+  bool races = find_race(statement_, loop.var).has_value();
   bool asked = loop.tags.parallel && loop.tags.parallel->unit == Unit::CPUVector;
-  bool by_itself = plain_range_ && !loop.tags.parallel && !shares;
-  if (loop.body.is<Assign>() && plain_range_ && (by_itself || asked) && (!shares || sum_) && !racing_ &&
+  bool by_itself = plain_range_ && !loop.tags.parallel && !races;
+  if (loop.body.is<Assign>() && plain_range_ && (by_itself || asked) && (!races || sum_) && !racing_ &&
       writes_in_place(loop))
     options.kind = ir::LoopKind::Vector;
 
@@ -57,11 +62,12 @@ void Lowerer::range_loop(const Forall& loop, const std::string& name, const Segm
            w1 = ir::cast(ScalarType::Int64, ir::load(weight->sums, last));
       Expr target = ir::cast(weight->sums.type.scalar, w0 + (w1 - w0) * part / parts);
       Expr found = ir::lower_bound(weight->sums, first, last, target) + weight->first;
-      // Of a block past the end a piece has nothing, weights neither.
-      Expr last_cut = on_pieces() ? ir::equal(part, parts) || to <= from : ir::equal(part, parts);
-      return ir::select(ir::equal(part, 0), from, ir::select(last_cut, to, found));
+      // Blocks past the end have no weights.
+      return ir::constant_integer(range.begin) == 0 && !on_pieces() ? found : ir::select(to <= from, to, found);
     };
-    return {f_.constant(name + "_begin", cut(t)), f_.constant(name + "_end", cut(t + 1))};
+    // The last share has what weighs nothing at the end.
+    Expr end = weight ? ir::select(ir::equal(t + 1, parts), to, cut(t + 1)) : cut(t + 1);
+    return {f_.constant(name + "_begin", cut(t)), f_.constant(name + "_end", end)};
   };
 
   if (chunk_) {
@@ -75,13 +81,12 @@ void Lowerer::range_loop(const Forall& loop, const std::string& name, const Segm
     walk(range, options);
     return;
   }
-  if (!threads_) threads_ = f_.threads();
   bool saved = racing_;
-  racing_ = racing_ || shares;
-  if (shares) racing_loop_ = loop.var;
+  racing_ = racing_ || races;
+  if (races) racing_loop_ = loop.var;
   in_parallel_ = true;
-  f_.parallel("t", *threads_, [&](const Var& t) {
-    Segment mine = share(t, *threads_);
+  f_.parallel("t", shares(), [&](const Var& t) {
+    Segment mine = share(t, shares());
     if (sum_in_threads_) sum_ = f_.variable("sum", ir::zero(ir::value_of(sum_type())));
     walk(mine, options);
     if (sum_in_threads_) {

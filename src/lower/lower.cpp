@@ -168,8 +168,7 @@ void Lowerer::assemble() {
   const Format& format = lhs_.tensor.format();
   const Forall* outer = statement_.body.as<Forall>();
   bool parallel = outer && can_run_in_parallel(*outer);
-  if (parallel) threads_ = f_.threads();
-  Expr shares = parallel ? Expr(*threads_) : ir::int64(1);
+  Expr shares = parallel ? Expr(this->shares()) : ir::int64(1);
   size_t dense = 0;
   while (kernel_.assembly == Assembly::Appended && format.levels()[dense].properties().full) dense++;
   size_t cursors = kernel_.assembly == Assembly::Appended ? format.order() - dense : 1;
@@ -228,8 +227,8 @@ void Lowerer::assemble() {
 void Lowerer::assemble_phase(Phase phase, const Var& counts, const Expr& shares, size_t cursors) {
   phase_ = phase;
   std::vector<AccessState> saved = states_;
-  auto share = [&](const Expr& t) {
-    // Workspaces with lists live as long as the share: only what was touched is cleaned.
+  // Workspaces with lists live as long as the thread: only what was touched is cleaned.
+  auto workspaces = [&] {
     each<Where>(statement_.body, [&](const Where& where) {
       each<Assign>(where.producer, [&](const Assign& a) {
         if (a.lhs.tensor.format().is_dense() || temporaries_.contains(a.lhs.tensor)) return;
@@ -246,6 +245,8 @@ void Lowerer::assemble_phase(Phase phase, const Var& counts, const Expr& shares,
         temporaries_.insert_or_assign(a.lhs.tensor, temporary);
       });
     });
+  };
+  auto share = [&](const Expr& t) {
     cursors_.clear();
     for (size_t c = 0; c < cursors; c++)
       cursors_.push_back(
@@ -259,12 +260,18 @@ void Lowerer::assemble_phase(Phase phase, const Var& counts, const Expr& shares,
     chunk_.reset();
     if (phase == Phase::Count)
       for (size_t c = 0; c < cursors; c++) f_.store(counts, t * int64_t(cursors) + int64_t(c), cursors_[c]);
-    temporaries_.clear();
     states_ = saved;
   };
   in_parallel_ = true;  // shares are all the parallelism there is
-  if (ir::constant_integer(shares) == 1) f_.add(f_.collect([&] { share(ir::int64(0)); }));
-  else f_.parallel("t", shares, [&](const Var& t) { share(t); });
+  if (ir::constant_integer(shares) == 1) {
+    f_.add(f_.collect([&] {
+      workspaces();
+      share(ir::int64(0));
+    }));
+  } else {
+    f_.parallel("t", shares, share, workspaces);
+  }
+  temporaries_.clear();
   in_parallel_ = false;
 }
 

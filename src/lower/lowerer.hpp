@@ -121,6 +121,7 @@ class Lowerer {
   void bind(std::vector<std::pair<IndexVar, ir::Expr>> found, const std::function<void()>& fill);
   void derive(const std::function<void()>& fill);
   bool can_run_in_parallel(const notation::Forall& loop) const;
+  const ir::Var& shares();
   bool writes_in_place(const notation::Forall& loop) const;
   void once_for_all_shares(const std::function<void()>& fill);
   std::vector<std::pair<IndexVar, ir::Expr>> with_below(const IndexVar& top, const ir::Expr& value) const;
@@ -213,7 +214,7 @@ class Lowerer {
   std::vector<AccessState> states_;      // one per operand
   std::map<notation::TensorVar, Temporary> temporaries_;
   std::map<std::string, ir::Var> params_, numbers_;  // of tensors, and scalars
-  std::optional<ir::Var> threads_;
+  std::optional<ir::Var> shares_;
   std::map<notation::TensorVar, Formula> made_where_;  // while a formula is built: where temporaries are made
   std::vector<std::set<int>> some_present_;            // operands of which at least one is stored here
   std::vector<std::pair<IndexVar, ir::Expr>> below_;   // of the loop at hand: variables a known distance below it

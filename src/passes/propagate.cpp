@@ -86,7 +86,7 @@ Function propagate(const Function& f, const Target&) {
     if (n.mutability == Mutability::Const) constants.insert(n.var.symbol);
   });
   each<For>(f.body, [&](const For& n) { constants.insert(n.var.symbol); });
-  each<Parallel>(f.body, [&](const Parallel& n) { constants.insert(n.thread.symbol); });
+  each<Parallel>(f.body, [&](const Parallel& n) { constants.insert(n.share.symbol); });
   return {f.name, f.params, rewrite(f.body, [&](const Block& n) { return propagate_in(n, constants); })};
 }
 

@@ -17,11 +17,6 @@ using namespace ir;
 
 namespace {
 
-bool is_empty(const Stmt& s) {
-  auto* block = s.as<Block>();
-  return block && std::all_of(block->stmts.begin(), block->stmts.end(), [](const Stmt& t) { return t.is<Comment>(); });
-}
-
 /// Symbols whose value matters: read anywhere but in their own updates.
 std::set<Symbol> wanted(const Function& f) {
   std::set<Symbol> arrays, out;
@@ -57,7 +52,12 @@ Stmt once(const Function& f) {
         return out.size() == n.stmts.size() ? Stmt(n) : Stmt(Block{std::move(out)});
       },
       [&](const For& n) -> Stmt { return is_empty(n.body) ? nothing : Stmt(n); },
-      [&](const Parallel& n) -> Stmt { return is_empty(n.body) ? nothing : Stmt(n); },
+      [&](const Parallel& n) -> Stmt {
+        if (is_empty(n.body)) return nothing;
+        std::vector<Stmt> setup = n.setup;
+        std::erase_if(setup, is_empty);
+        return setup == n.setup ? Stmt(n) : Stmt(Parallel{n.share, n.count, setup, n.body});
+      },
       [&](const If& n) -> Stmt {
         if (!n.otherwise) return is_empty(n.then) ? nothing : Stmt(n);
         if (is_empty(*n.otherwise)) return is_empty(n.then) ? nothing : Stmt(If{n.cond, n.then, {}});

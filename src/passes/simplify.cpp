@@ -22,11 +22,6 @@ using namespace ir;
 
 namespace {
 
-bool is_empty(const Stmt& s) {
-  auto* block = s.as<Block>();
-  return block && block->stmts.empty();
-}
-
 bool declares(const Stmt& s) { return s.is<Declare>() || s.is<Allocate>(); }
 
 bool breaks(const Stmt& s) {
@@ -81,6 +76,7 @@ Function simplify(const Function& f, const Target& target) {
           return declares(taken) ? Stmt(Block{{taken}}) : taken;
         }
         if (n.otherwise && is_empty(*n.otherwise)) return If{n.cond, n.then, {}};
+        if (n.otherwise && is_empty(n.then)) return If{fold(Unary{UnaryOp::Not, n.cond}), *n.otherwise, {}};
         return n;
       },
       [&](const For& n) -> Stmt {

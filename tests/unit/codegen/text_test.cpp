@@ -141,12 +141,27 @@ TEST_F(TextTest, GivesEveryVariableANameThatCppAllows) {
 )");
 }
 
+TEST_F(TextTest, WhatThreadsHaveForThemselvesIsMadeOncePerThread) {
+  std::optional<Var> own;
+  f.parallel(
+      "t", m, [&](Var t) { f.store(*own, t, 1); },
+      [&] { own = f.allocate("own", ScalarType::Int32, m, Fill::Zeroed); });
+  EXPECT_EQ(body(f), R"(  #pragma omp parallel num_threads(call->context->threads)
+  {
+    scratch<int32_t> own(call, m, true);
+    #pragma omp for schedule(dynamic, 1)
+    for (int64_t t = 0; t < m; t++)
+      own[t] = 1;
+  }
+)");
+}
+
 TEST_F(TextTest, AtomicsAreOnePragmaOrTwoForComplexNumbers) {
   f.parallel("t", m, [&](Var t) {
     f.atomic_add(a, 0, t);
     f.atomic_add(z, 0, load(z, 1) * load(z, 2));
   });
-  EXPECT_EQ(body(f), R"(  #pragma omp parallel for num_threads(m) schedule(static, 1)
+  EXPECT_EQ(body(f), R"(  #pragma omp parallel for num_threads(call->context->threads) schedule(dynamic, 1)
   for (int64_t t = 0; t < m; t++) {
     #pragma omp atomic
     a[0] += t;

@@ -53,13 +53,12 @@ inline Function spmv() {
   Var n = f.number("n", Source::Field::Extent, 1, 0, ScalarType::Int32);
   Var pos = f.pos("B_pos", 1, 1, ScalarType::Int32), crd = f.crd("B_crd", 1, 1, ScalarType::Int32);
   Var B = f.vals("B", 1, ScalarType::Float64, Access::Read), c = f.vals("c", 2, ScalarType::Float64, Access::Read);
-  Var threads = f.threads();
+  Var shares = f.shares();
   Var nnz = f.constant("nnz", cast(ScalarType::Int64, load(pos, n)));
-  f.parallel("t", threads, [&](Var t) {
+  f.parallel("t", shares, [&](Var t) {
     f.comment("Rows that begin within this thread's share of the non-zeros.");
-    Var begin = f.constant("begin", select(equal(t, 0), int32(0), lower_bound(pos, int32(0), n, nnz * t / threads)));
-    Var end =
-        f.constant("end", select(equal(t + 1, threads), n, lower_bound(pos, int32(0), n, nnz * (t + 1) / threads)));
+    Var begin = f.constant("begin", select(equal(t, 0), int32(0), lower_bound(pos, int32(0), n, nnz * t / shares)));
+    Var end = f.constant("end", select(equal(t + 1, shares), n, lower_bound(pos, int32(0), n, nnz * (t + 1) / shares)));
     f.loop("i", begin, end, [&](Var i) {
       Var sum = f.variable("sum", zero(Float64));
       f.loop("p", load(pos, i), load(pos, i + 1), [&](Var p) { f.increase(sum, load(B, p) * load(c, load(crd, p))); });
@@ -79,12 +78,12 @@ inline CsrParams csr_params(FunctionBuilder& f, const std::string& name, int t, 
 }
 
 /// Divides [0, n) evenly among threads and runs `fill` for each row.
-inline void parallel_rows(FunctionBuilder& f, const Var& n, const Var& threads, const std::function<void()>& before,
+inline void parallel_rows(FunctionBuilder& f, const Var& n, const Var& shares, const std::function<void()>& before,
                           const std::function<void(Var)>& fill) {
-  f.parallel("t", threads, [&](Var t) {
+  f.parallel("t", shares, [&](Var t) {
     before();
-    Var begin = f.constant("begin", cast(ScalarType::Int32, n * t / threads));
-    Var end = f.constant("end", cast(ScalarType::Int32, n * (t + 1) / threads));
+    Var begin = f.constant("begin", cast(ScalarType::Int32, n * t / shares));
+    Var end = f.constant("end", cast(ScalarType::Int32, n * (t + 1) / shares));
     f.loop("i", begin, end, fill);
   });
 }
@@ -96,11 +95,11 @@ inline Function spmm32() {
   Var n = f.number("n", Source::Field::Extent, 1, 0, ScalarType::Int32);
   CsrParams B = csr_params(f, "B", 1);
   Var C = f.vals("C", 2, ScalarType::Float64, Access::Read);
-  Var threads = f.threads();
+  Var shares = f.shares();
   LoopOptions vector{.kind = LoopKind::Vector};
   auto wide = [](const Var& v) { return cast(ScalarType::Int64, v); };
   parallel_rows(
-      f, n, threads, [] {},
+      f, n, shares, [] {},
       [&](Var i) {
         Var sums = f.allocate("sums", ScalarType::Float64, 32, Fill::Zeroed);
         f.loop("p", load(B.pos, i), load(B.pos, i + 1), [&](Var p) {
@@ -124,11 +123,11 @@ inline Function mttkrp32() {
   Var pos2 = f.pos("B2_pos", 1, 2, ScalarType::Int32), crd2 = f.crd("B2_crd", 1, 2, ScalarType::Int32);
   Var B = f.vals("B", 1, ScalarType::Float64, Access::Read);
   Var C = f.vals("C", 2, ScalarType::Float64, Access::Read), D = f.vals("D", 3, ScalarType::Float64, Access::Read);
-  Var threads = f.threads();
+  Var shares = f.shares();
   LoopOptions vector{.kind = LoopKind::Vector};
   auto at = [](const Expr& row, const Var& l) { return cast(ScalarType::Int64, row) * 32 + l; };
   parallel_rows(
-      f, n, threads, [] {},
+      f, n, shares, [] {},
       [&](Var i) {
         Var sums = f.allocate("sums", ScalarType::Float64, 32, Fill::Zeroed);
         f.loop("p1", load(pos1, i), load(pos1, i + 1), [&](Var p1) {
@@ -164,7 +163,7 @@ inline Function spadd3() {
   std::vector<CsrParams> in{csr_params(f, "B", 1), csr_params(f, "C", 2), csr_params(f, "D", 3)};
   const char* names[] = {"pB", "pC", "pD"};
   Var n = f.number("n", Source::Field::Extent, 1, 0, ScalarType::Int32);
-  Var threads = f.threads();
+  Var shares = f.shares();
   // Merges the three rows i; `emit` is told the coordinate and adds what it likes; then cursors move on.
   auto merge = [&](Var i,
                    const std::function<void(Var j, const std::vector<Var>& at, const std::vector<Expr>& here)>& emit) {
@@ -186,7 +185,7 @@ inline Function spadd3() {
     });
   };
   parallel_rows(
-      f, n, threads, [] {},
+      f, n, shares, [] {},
       [&](Var i) {
         Var count = f.variable("count", int32(0));
         merge(i, [&](Var, const auto&, const auto&) { f.increase(count, 1); });
@@ -194,7 +193,7 @@ inline Function spadd3() {
       });
   finish_counts(f, n, A);
   parallel_rows(
-      f, n, threads, [] {},
+      f, n, shares, [] {},
       [&](Var i) {
         Var pA = f.variable("pA", load(A.pos, i));
         merge(i, [&](Var j, const std::vector<Var>& at, const std::vector<Expr>& here) {
@@ -214,7 +213,7 @@ inline Function spgemm() {
   CsrParams A = csr_params(f, "A", 0, Access::Write), B = csr_params(f, "B", 1), C = csr_params(f, "C", 2);
   Var n = f.number("n", Source::Field::Extent, 1, 0, ScalarType::Int32);
   Var m = f.number("m", Source::Field::Extent, 2, 1, ScalarType::Int32);
-  Var threads = f.threads();
+  Var shares = f.shares();
   auto products = [&](Var i, const std::function<void(Var pB, Var pC, Var j)>& each_product) {
     f.loop("pB", load(B.pos, i), load(B.pos, i + 1), [&](Var pB) {
       Var k = f.constant("k", load(B.crd, pB));
@@ -224,7 +223,7 @@ inline Function spgemm() {
   };
   std::optional<Var> seen, w, touched;
   parallel_rows(
-      f, n, threads, [&] { seen = f.allocate("seen", ScalarType::Int32, m, Fill::Zeroed); },
+      f, n, shares, [&] { seen = f.allocate("seen", ScalarType::Int32, m, Fill::Zeroed); },
       [&](Var i) {
         Var count = f.variable("count", int32(0));
         products(i, [&](Var, Var, Var j) {
@@ -240,7 +239,7 @@ inline Function spgemm() {
     w = f.allocate("w", ScalarType::Float64, m, Fill::Zeroed);
     seen = f.allocate("seen", ScalarType::Bool, m, Fill::Zeroed);
   };
-  parallel_rows(f, n, threads, workspaces, [&](Var i) {
+  parallel_rows(f, n, shares, workspaces, [&](Var i) {
     Var pA = f.variable("pA", load(A.pos, i));
     products(i, [&](Var pB, Var pC, Var j) {
       f.when(!load(*seen, j), [&] {

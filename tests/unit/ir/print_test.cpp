@@ -48,13 +48,13 @@ TEST(Print, EveryKindOfStatementAndReusedNames) {
   Var n = f.number("n", Source::Field::Extent, 1, 0, ScalarType::Int32);
   Var m = f.scalar("m", 3);
   Var index = f.array("index", 4, ScalarType::Int64);
-  Var threads = f.threads();
+  Var shares = f.shares();
   f.comment("All statements.");
   Var c = f.constant("c", n + 1);
   Var v = f.variable("v", 0.5);
   f.assign(v, v * 2);
   f.resize(crd, c);
-  f.parallel("t", threads, [&](Var t) { f.atomic_add(out, t, v); });
+  f.parallel("t", shares, [&](Var t) { f.atomic_add(out, t, v); });
   f.loop("p", int32(0), n,
          [&](Var p) {
            f.store(out, p, v);
@@ -79,13 +79,13 @@ TEST(Print, EveryKindOfStatementAndReusedNames) {
   param n: int32 = tensor 1 level 0 extent
   param m: int64 = scalar 3
   param index: const int64[] = array 4
-  param threads: int64 = threads
+  param shares: int64 = shares
   # All statements.
   const c: int32 = n + 1
   var v: double = 0.5
   v = v * 2.0
   resize crd to c
-  parallel t: int64 in 0 .. threads
+  parallel t: int64 in 0 .. shares
     out[t] atomic+= v
   for p: int32 in 0 .. n unroll 4
     out[p] = v

@@ -147,6 +147,12 @@ TEST_F(VerifyTest, ParallelInParallelAndResizeInParallel) {
   refused("Resize stands outside of Parallel");
 }
 
+TEST_F(VerifyTest, MoreThanMemoryOfAThreadsOwn) {
+  f.parallel(
+      "t", n, [&](Var) {}, [&] { f.constant("x", n + 1); });
+  refused("each thread for itself allocates, and does nothing else");
+}
+
 TEST_F(VerifyTest, ResizeOfWhatIsNoResult) {
   Var w = f.allocate("w", ScalarType::Int32, n, Fill::Zeroed);
   f.resize(w, n);
