@@ -52,43 +52,52 @@ void Lowerer::range_loop(const Forall& loop, const std::string& name, const Segm
       writes_in_place(loop))
     options.kind = ir::LoopKind::Vector;
 
-  // The share [t, t + 1) of `parts` of the range, by weight where that is told.
-  auto share = [&](const Expr& t, const Expr& parts) -> Segment {
-    Var from = f_.constant(name + "_from", range.begin), to = f_.constant(name + "_to", range.end);
-    auto cut = [&](const Expr& part) -> Expr {
-      if (!weight) return from + (to - from) * part / parts;
-      Expr first = from - weight->first, last = to - weight->first;
-      Expr w0 = ir::cast(ScalarType::Int64, ir::load(weight->sums, first)),
-           w1 = ir::cast(ScalarType::Int64, ir::load(weight->sums, last));
-      Expr target = ir::cast(weight->sums.type.scalar, w0 + (w1 - w0) * part / parts);
-      Expr found = ir::lower_bound(weight->sums, first, last, target) + weight->first;
-      // Blocks past the end have no weights.
-      return ir::constant_integer(range.begin) == 0 && !on_pieces() ? found : ir::select(to <= from, to, found);
-    };
-    // The last share has what weighs nothing at the end.
-    Expr end = weight ? ir::select(ir::equal(t + 1, parts), to, cut(t + 1)) : cut(t + 1);
-    return {f_.constant(name + "_begin", cut(t)), f_.constant(name + "_end", end)};
+  auto by_weight = [&](const Segment& all, const Expr& part, const Expr& parts) -> Expr {
+    Expr first = all.begin - weight->first, last = all.end - weight->first;
+    Expr w0 = ir::cast(ScalarType::Int64, ir::load(weight->sums, first)),
+         w1 = ir::cast(ScalarType::Int64, ir::load(weight->sums, last));
+    Expr target = ir::cast(weight->sums.type.scalar, w0 + (w1 - w0) * part / parts);
+    Expr found = ir::lower_bound(weight->sums, first, last, target) + weight->first;
+    // Blocks past the end have no weights.
+    return ir::constant_integer(range.begin) == 0 && !on_pieces() ? found
+                                                                  : ir::select(all.end <= all.begin, all.end, found);
   };
+  auto walk_share = [&](const Segment& mine, bool) { walk(mine, options); };
+  divide(loop, name, range, weight ? Cut(by_weight) : Cut(), walk_share);
+}
 
+Expr Lowerer::evenly(const Segment& range, const Expr& part, const Expr& parts) {
+  return range.begin + (range.end - range.begin) * part / parts;
+}
+
+void Lowerer::divide(const Forall& loop, const std::string& name, const Segment& range, const Cut& cut,
+                     const std::function<void(const Segment& mine, bool divided)>& walk) {
+  auto share = [&](const Expr& t, const Expr& parts) -> Segment {
+    Segment all{f_.constant(name + "_from", range.begin), f_.constant(name + "_to", range.end)};
+    auto begin_of = [&](const Expr& part) { return cut ? cut(all, part, parts) : evenly(all, part, parts); };
+    Expr end = begin_of(t + 1);
+    if (cut) end = ir::select(ir::equal(t + 1, parts), all.end, end);
+    return {f_.constant(name + "_begin", begin_of(t)), f_.constant(name + "_end", end)};
+  };
   if (chunk_) {
     Expr t = *chunk_, parts = *chunks_;
     chunk_.reset();
-    walk(share(t, parts), options);
+    walk(share(t, parts), true);
     chunk_ = t;
     return;
   }
   if (!can_run_in_parallel(loop)) {
-    walk(range, options);
+    walk(range, false);
     return;
   }
-  bool saved = racing_;
+  bool races = find_race(statement_, loop.var).has_value(), saved = racing_;
   racing_ = racing_ || races;
   if (races) racing_loop_ = loop.var;
   in_parallel_ = true;
   f_.parallel("t", shares(), [&](const Var& t) {
     Segment mine = share(t, shares());
     if (sum_in_threads_) sum_ = f_.variable("sum", ir::zero(ir::value_of(sum_type())));
-    walk(mine, options);
+    walk(mine, true);
     if (sum_in_threads_) {
       Expr total = *sum_;
       sum_.reset();

@@ -77,6 +77,13 @@ class Lowerer {
   void sparse_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range, Reach reach, int operand);
   void merge_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range, Reach reach,
                   const Formula& where);
+  struct Term {
+    int operand;
+    ir::BinaryOp sign;  // Add or Sub
+  };
+  std::optional<std::vector<Term>> plain_sum(const notation::Forall& loop) const;
+  void merge(const notation::Forall& loop, const IndexVar& var, const Segment& range, Reach reach, const Formula& where,
+             const std::vector<int>& walked);
   void workspace_loop(const notation::Forall& loop, const IndexVar& var, const notation::TensorVar& workspace);
 
   // ---- positions.cpp ----
@@ -117,6 +124,12 @@ class Lowerer {
   using Walk = std::function<void(const Segment& mine, const ir::LoopOptions& options)>;
   void range_loop(const notation::Forall& loop, const std::string& name, const Segment& range,
                   const std::optional<Weight>& weight, const Walk& walk);
+  /// Where a part of a range begins, of so many; the first begins where the range does. None: by length.
+  using Cut = std::function<ir::Expr(const Segment& range, const ir::Expr& part, const ir::Expr& parts)>;
+  static ir::Expr evenly(const Segment& range, const ir::Expr& part, const ir::Expr& parts);
+  /// Walks a range: a share of it where a result is assembled, all shares by threads, or all of it.
+  void divide(const notation::Forall& loop, const std::string& name, const Segment& range, const Cut& cut,
+              const std::function<void(const Segment& mine, bool divided)>& walk);
   /// Binds variables, finds what follows from them (guarded), takes accesses down, then fills.
   void bind(std::vector<std::pair<IndexVar, ir::Expr>> found, const std::function<void()>& fill);
   void derive(const std::function<void()>& fill);
@@ -228,8 +241,9 @@ class Lowerer {
   bool racing_ = false;                  // other threads write the same elements
   std::optional<IndexVar> racing_loop_;  // the loop whose iterations these threads run
   bool in_parallel_ = false;
-  bool sum_in_threads_ = false;  // each thread sums the element for itself
-  bool plain_range_ = false;     // the loop at hand runs over a range with nothing walking along
+  std::optional<ir::Var> summed_;  // the right side of the statement at hand, added up already
+  bool sum_in_threads_ = false;    // each thread sums the element for itself
+  bool plain_range_ = false;       // the loop at hand runs over a range with nothing walking along
   bool in_producer_ = false;
   std::optional<ir::Expr> chunk_, chunks_;  // assembly: which share of the outermost loop this is, and of how many
 };

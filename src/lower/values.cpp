@@ -47,6 +47,7 @@ Expr Lowerer::load_operand(int operand) {
 }
 
 Expr Lowerer::value(const notation::Expr& expr) {
+  if (summed_) return *summed_;
   return match(
       expr,
       [&](const Access& n) -> Expr {
