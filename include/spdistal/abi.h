@@ -23,6 +23,9 @@ typedef long long int64_t;
 typedef __INT32_TYPE__ int32_t;
 typedef __INT64_TYPE__ int64_t;
 #endif
+#ifndef INT64_MAX
+#define INT64_MAX 9223372036854775807
+#endif
 
 #ifdef __cplusplus
 extern "C" {

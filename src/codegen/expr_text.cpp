@@ -85,7 +85,7 @@ ExprText::Text ExprText::literal(const ir::Scalar& value) {
           return {v ? "true" : "false", primary_precedence, ScalarType::Bool};
         } else if constexpr (std::is_integral_v<T>) {
           bool past_all = std::is_same_v<T, int64_t> && v == std::numeric_limits<T>::max();
-          std::string text = past_all && spelling_.language == Language::Cpp ? "INT64_MAX" : integer_text(v);
+          std::string text = past_all ? "INT64_MAX" : integer_text(v);
           ScalarType own = v == T(int32_t(v)) && v != std::numeric_limits<T>::min() ? ScalarType::Int32 : value.type();
           return {text, text[0] == '-' ? unary_precedence : primary_precedence, own};
         } else if constexpr (std::is_floating_point_v<T>) {
