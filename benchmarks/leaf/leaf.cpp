@@ -172,7 +172,7 @@ int main(int argc, char** argv) try {
   fmt::print("ratios are speed against the loop written by hand, by wall time (by time of the processors)\n");
 
   auto n = int64_t(size * 1e6);
-  int levels = 18 + int(std::lround(std::log2(size)));
+  int levels = 20 + int(std::lround(std::log2(size)));
   struct Matrix {
     std::string name;
     std::function<Coordinates()> make;
@@ -181,7 +181,7 @@ int main(int argc, char** argv) try {
   std::vector<Matrix> matrices{
       {"banded", [&] { return inputs::banded(n, 11); }, [&] { return inputs::banded(n / 10, 11); }},
       {"uniform", [&] { return inputs::uniform(n, 10); }, [&] { return inputs::uniform(n / 10, 10); }},
-      {"R-MAT", [&] { return inputs::rmat(levels, 16); }, [&] { return inputs::rmat(levels - 4, 8); }}};
+      {"R-MAT", [&] { return inputs::rmat(levels, 16); }, [&] { return inputs::rmat(levels - 6, 8); }}};
   for (const Matrix& m : matrices) {
     if (only == "SpTTV" || only == "SpMTTKRP") break;
     Storage b = pack(m.make(), CSR);
@@ -248,7 +248,7 @@ int main(int argc, char** argv) try {
           m.name,
           "A(i,j) = B(i,j) * C(i,k) * D(k,j)",
           "ds",
-          "parallelize(i, CPUThread); parallelize(k, CPUVector)",
+          "precompute(C(i,k) * D(k,j), {}, {}, w); parallelize(i, CPUThread); parallelize(k, CPUVector)",
           {rows, cols},
           {{"B", &b}, {"C", &c}, {"D", &d}},
           [&](hand::Made& out) { hand::sddmm(csr(b), values(c), values(d), out); },
@@ -301,8 +301,7 @@ int main(int argc, char** argv) try {
           name,
           "A(i,l) = B(i,j,k) * C(j,l) * D(k,l)",
           "dd",
-          "reorder(i, j, k, l); precompute(B(i,j,k) * D(k,l), {l}, {lw}, w); parallelize(i, CPUThread); "
-          "parallelize(l, CPUVector); parallelize(lw, CPUVector)",
+          "reorder(i, j, k, l); parallelize(i, CPUThread); parallelize(l, CPUVector)",
           {b.dims()[0], l},
           {{"B", &b}, {"C", &c}, {"D", &d}},
           [&](hand::Made& out) { hand::spmttkrp(csf(b), values(c), values(d), out); },

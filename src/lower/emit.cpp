@@ -48,7 +48,9 @@ void Lowerer::range_loop(const Forall& loop, const std::string& name, const Segm
   bool races = find_race(statement_, loop.var).has_value();
   bool asked = loop.tags.parallel && loop.tags.parallel->unit == Unit::CPUVector;
   bool by_itself = plain_range_ && !loop.tags.parallel && !races;
-  if (loop.body.is<Assign>() && plain_range_ && (by_itself || asked) && (!races || sum_) && !racing_ &&
+  // A sum has a variable of its own for each vector.
+  bool sums = sum_ || (loop.body.is<Assign>() && temporary_sum(*loop.body.as<Assign>()));
+  if (loop.body.is<Assign>() && plain_range_ && (by_itself || asked) && (!races || sums) && !racing_ &&
       writes_in_place(loop))
     options.kind = ir::LoopKind::Vector;
 
@@ -114,7 +116,12 @@ bool Lowerer::writes_in_place(const Forall& loop) const {
   const Assign* assign = loop.body.as<Assign>();
   if (assign->lhs.tensor == lhs_.tensor)
     return kernel_.assembly == Assembly::Dense || kernel_.assembly == Assembly::Shared || (sum_ && !any_);
-  return assign->lhs.tensor.format().is_dense() && !assign->lhs.indices.empty();
+  return assign->lhs.tensor.format().is_dense() && (!assign->lhs.indices.empty() || temporary_sum(*assign));
+}
+
+// Is it a sum into a temporary that is one number?
+bool Lowerer::temporary_sum(const Assign& assign) const {
+  return assign.lhs.indices.empty() && assign.op == AssignOp::Add && temporaries_.contains(assign.lhs.tensor);
 }
 
 // A loop that cannot be divided is run whole by the first share.

@@ -136,6 +136,7 @@ class Lowerer {
   bool can_run_in_parallel(const notation::Forall& loop) const;
   const ir::Var& shares();
   bool writes_in_place(const notation::Forall& loop) const;
+  bool temporary_sum(const notation::Assign& assign) const;
   void once_for_all_shares(const std::function<void()>& fill);
   std::vector<std::pair<IndexVar, ir::Expr>> with_below(const IndexVar& top, const ir::Expr& value) const;
 
@@ -198,6 +199,7 @@ class Lowerer {
   void visit_assign(const notation::Assign& assign);
   void write_temporary(const notation::Assign& assign);
   void write_result(const notation::Assign& assign);
+  bool assigned_once() const;
   void write_element(const ir::Expr& value, notation::AssignOp op);
   void store(const ir::Var& array, const ir::Expr& at, const ir::Expr& value, ir::StoreMode mode);
   void where_element_is(const std::function<void()>& fill);

@@ -150,13 +150,21 @@ void Lowerer::write_result(const Assign& assign) {
     if (sum_) f_.increase(*sum_, ir::cast(sum_type(), value(assign.rhs)));
     if (any_) f_.assign(*any_, ir::literal(ir::Scalar::of(true)));
     if (sum_ || any_) return;
-    if (placed) write_element(value(assign.rhs), assign.op);
+    // What no other iteration and no other assignment adds to begins here.
+    bool first = start_ == Start::Zero && !revisiting_ && !racing_ && assigned_once();
+    if (placed) write_element(value(assign.rhs), first ? AssignOp::Set : assign.op);
     else append(phase_ == Phase::Fill ? std::optional(value(assign.rhs)) : std::nullopt);
   };
   if (condition) f_.when(*condition, write);
   else if (sum_ || any_) write();
   else where_element_is(write);
   covering_ = saved;
+}
+
+bool Lowerer::assigned_once() const {
+  int count = 0;
+  each<Assign>(statement_.body, [&](const Assign& a) { count += a.lhs.tensor == lhs_.tensor; });
+  return count == 1;
 }
 
 void Lowerer::write_element(const Expr& value, AssignOp op) {

@@ -26,12 +26,13 @@ class ParamChecker {
   void operator()(const T& value, Role role) {
     if (!result) return;
     if constexpr (std::same_as<T, IndexVar>) {
-      if (role == Role::Loop) has_loop(value);
+      if (role == Role::Loop || role == Role::AnyLoops) has_loop(value);
       if (role == Role::New) is_new(value);
     } else if constexpr (std::same_as<T, std::vector<IndexVar>>) {
-      if (value.empty()) return refuse(refuse_.whole("no variable was given", "name at least one loop"));
+      if (value.empty() && role == Role::Loop)
+        return refuse(refuse_.whole("no variable was given", "name at least one loop"));
       for (const IndexVar& var : value) (*this)(var, role);
-      if (role == Role::Loop && result) all_differ(value);
+      if (role != Role::New && result) all_differ(value);
     }
   }
 

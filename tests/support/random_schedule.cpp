@@ -41,7 +41,7 @@ class Draw {
       return out;
     }
     std::shuffle(loops.begin(), loops.end(), random_);
-    listed_ = loops.empty() ? 0 : size_t(number(1, int64_t(loops.size())));
+    listed_ = loops.empty() ? 0 : size_t(number(role == Role::AnyLoops ? 0 : 1, int64_t(loops.size())));
     out.assign(loops.begin(), loops.begin() + long(listed_));
     return out;
   }

@@ -20,6 +20,7 @@ struct ConcreteStatement;
 /// What a parameter stands for.
 enum class Role : uint8_t {
   Loop,      // a variable (or several) with a loop in the statement
+  AnyLoops,  // any number of such variables, none too
   New,       // a variable (or several) that the command makes
   Value,     // a number, a size, a tensor, an expression, a word
   Optional,  // a value that may be left out at the end
@@ -37,6 +38,10 @@ namespace param {
 template <class C, class T>
 constexpr CommandParam<C, T> loop(std::string_view name, T C::*member) {
   return {name, member, Role::Loop};
+}
+template <class C, class T>
+constexpr CommandParam<C, T> any_loops(std::string_view name, T C::*member) {
+  return {name, member, Role::AnyLoops};
 }
 template <class C, class T>
 constexpr CommandParam<C, T> made(std::string_view name, T C::*member) {

@@ -1,5 +1,5 @@
 // precompute(e, {j}, {jw}, w): computes a sub-expression into a workspace before it is used. Loops over variables that
-// only the sub-expression uses move to the workspace, which then holds sums.
+// only the sub-expression uses move to the workspace, which then holds sums: of all of them, where no loop is named.
 //
 //   forall j                         where
 //     a(i,j) += e(j) * x    →          forall j
@@ -21,7 +21,7 @@ struct Precompute {
 
   static constexpr std::string_view name = "precompute";
   static constexpr auto params =
-      std::tuple{param::value("expression", &Precompute::expression), param::loop("loops", &Precompute::loops),
+      std::tuple{param::value("expression", &Precompute::expression), param::any_loops("loops", &Precompute::loops),
                  param::made("copies", &Precompute::copies), param::value("workspace", &Precompute::workspace)};
   Result<> check(const notation::ConcreteStatement& statement) const;
   notation::ConcreteStatement apply(const notation::ConcreteStatement& statement) const;

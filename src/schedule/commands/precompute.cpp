@@ -138,6 +138,10 @@ class Planner {
                                       refuse_.name(chain_[out.split - 1].var), refuse_.name(var), refuse_(part)),
                           fmt::format("reorder {} outwards first", refuse_.name(chain_[out.split - 1].var)));
     }
+    if (out.split == chain_.size())
+      return refuse_.whole(
+          fmt::format("no loop moves to a workspace for {}", refuse_(part)),
+          "name loops that the workspace keeps apart, or an expression with an innermost loop of its own");
     std::vector<IndexVar> outside;
     for (const Forall& loop : loops_to(statement_.body, chain_[out.split].var)) outside.push_back(loop.var);
     outside.pop_back();
