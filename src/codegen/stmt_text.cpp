@@ -66,7 +66,9 @@ void StmtText::stmt(const Stmt& s) {
              names_.of(n.array), expr_.index(n.hi, precedence(BinaryOp::Add) + 1));
       },
       [&](const Break&) { line("break;"); }, [&](const Parallel& n) { parallel(n); },
-      [&](const Resize& n) { resize(n); }, [&](const Barrier&) { line("__syncthreads();"); });
+      [&](const Resize& n) { resize(n); },
+      [&](const Shrink& n) { line("{}.count = {};", source_text(sources_.at(n.array.symbol)), expr_.index(n.count)); },
+      [&](const Barrier&) { line("__syncthreads();"); });
 }
 
 void StmtText::block(const Block& n) {

@@ -78,7 +78,8 @@ class Room final : public codegen::ArrayOwner {
   Buffer take(int64_t count, size_t element) {
     size_t bytes = size_t(count) * element;
     if (memory_.size() == 0 && bytes == 0) reserve(0);
-    require(memory_.size() == bytes, "a kernel asks for as much memory as it fills");
+    require(memory_.size() >= bytes, "a kernel asks for as much memory as it fills");
+    memory_.shrink(bytes);
     return std::move(memory_);
   }
 

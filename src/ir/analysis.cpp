@@ -40,6 +40,7 @@ std::map<Symbol, int> uses(const Stmt& s) {
   each<Store>(s, [&](const Store& n) { out[n.array.symbol]++; });
   each<Sort>(s, [&](const Sort& n) { out[n.array.symbol]++; });
   each<Resize>(s, [&](const Resize& n) { out[n.array.symbol]++; });
+  each<Shrink>(s, [&](const Shrink& n) { out[n.array.symbol]++; });
   each<Prefetch>(s, [&](const Prefetch& n) { out[n.array.symbol]++; });
   return out;
 }

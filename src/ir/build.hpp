@@ -141,6 +141,7 @@ class Body {
   Var allocate(std::string name, ScalarType element, const Operand& count, Fill fill);
   void sort(const Var& array, const Operand& lo, const Operand& hi) { add(Sort{array, lo.expr(), hi.expr()}); }
   void resize(const Var& array, const Operand& count) { add(Resize{array, count.expr()}); }
+  void shrink(const Var& array, const Operand& count) { add(Shrink{array, count.expr()}); }
   void stop() { add(Break{}); }
 
   /// for (name = lo; name < hi; name += step); the variable has the wider type of lo and hi. A loop that is to be a

@@ -74,6 +74,15 @@ class Compiler {
             return Flow::Next;
           };
         },
+        [&](const Shrink& n) -> Exec {
+          return [a = slots.array(n.array), count = slots.integer(n.count)](Frame& f) {
+            Frame::Array& array = f.arrays[a];
+            int64_t kept = count(f);
+            require(array.source != nullptr && kept >= 0 && kept <= array.count, "what shrinks has as many elements");
+            array.source->count = array.count = kept;
+            return Flow::Next;
+          };
+        },
         [](const Barrier&) -> Exec {
           throw InternalError("internal error: kernels whose threads wait for each other are not interpreted");
         });

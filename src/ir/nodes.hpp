@@ -25,7 +25,8 @@
 //  - Allocate makes an array that lives to the end of the enclosing Block. Its elements are zero, or, Uninitialised,
 //  must
 //    be stored before they are loaded.
-//  - Resize gives a result array (a parameter) room for `count` elements; what it held is lost.
+//  - Resize gives a result array (a parameter) room for `count` elements; what it held is lost. Shrink keeps the first
+//    `count` of its elements.
 #pragma once
 #include "base/node.hpp"
 #include "ir/type.hpp"
@@ -37,11 +38,12 @@ namespace spdistal::ir {
 struct Var; struct Literal; struct Unary; struct Binary; struct Select; struct Load; struct Cast; struct Call;
 struct Search; struct Broadcast; struct WarpReduce;
 struct Declare; struct Assign; struct Store; struct Prefetch; struct For; struct While; struct If; struct Block;
-struct Comment; struct Allocate; struct Sort; struct Break; struct Parallel; struct Resize; struct Barrier;
+struct Comment; struct Allocate; struct Sort; struct Break; struct Parallel; struct Resize; struct Shrink;
+struct Barrier;
 
 struct ExprKinds : Kinds<Var, Literal, Unary, Binary, Select, Load, Cast, Call, Search, Broadcast, WarpReduce> {};
 struct StmtKinds : Kinds<Declare, Assign, Store, Prefetch, For, While, If, Block, Comment, Allocate, Sort, Break,
-                         Parallel, Resize, Barrier> {};
+                         Parallel, Resize, Shrink, Barrier> {};
 using Expr = Handle<ExprKinds>;
 using Stmt = Handle<StmtKinds>;
 
@@ -92,6 +94,7 @@ struct Sort       { Var array; Expr lo, hi;                      static constexp
 struct Break      {                                              static constexpr auto fields = std::tuple{}; };
 struct Parallel   { Var share; Expr count; std::vector<Stmt> setup; Stmt body; static constexpr auto fields = std::tuple{&Parallel::share, &Parallel::count, &Parallel::setup, &Parallel::body}; };
 struct Resize     { Var array; Expr count;                       static constexpr auto fields = std::tuple{&Resize::array, &Resize::count}; };
+struct Shrink     { Var array; Expr count;                       static constexpr auto fields = std::tuple{&Shrink::array, &Shrink::count}; };
 /// The threads of a GPU block wait for each other.
 struct Barrier    {                                              static constexpr auto fields = std::tuple{}; };
 // clang-format on

@@ -129,6 +129,7 @@ class Printer {
           names_.leave();
         },
         [&](const Resize& n) { line("resize {} to {}", name(n.array), expr(n.count)); },
+        [&](const Shrink& n) { line("shrink {} to {}", name(n.array), expr(n.count)); },
         [&](const Barrier&) { line("barrier"); });
   }
 

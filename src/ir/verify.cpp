@@ -248,13 +248,16 @@ class Verifier {
           parallel_depth_--;
           loops_ = outer_loops;
         },
-        [&](const Resize& n) {
-          written_array(n.array, s);
-          index(n.count);
-          check(results_.contains(n.array.symbol), s, "'{}' is a result that can grow", n.array.symbol.name());
-          check(parallel_depth_ == 0 && !vector_, s, "Resize stands outside of Parallel and vector loops");
-        },
+        [&](const Resize& n) { room(n.array, n.count, s); }, [&](const Shrink& n) { room(n.array, n.count, s); },
         [&](const Barrier&) { check(gpu_thread_, s, "a barrier stands inside of GPU threads"); });
+  }
+
+  void room(const Var& array, const Expr& count, const Stmt& s) {
+    written_array(array, s);
+    index(count);
+    check(results_.contains(array.symbol), s, "'{}' is a result that can grow", array.symbol.name());
+    check(parallel_depth_ == 0 && !vector_, s, "{} stands outside of Parallel and vector loops",
+          s.is<Resize>() ? "Resize" : "Shrink");
   }
 
   void loop(const For& n, const Stmt& s) {

@@ -46,6 +46,12 @@ IndexWidths Lowerer::widths_of(int tensor) const {
   return options_.widths ? options_.widths(access(tensor)) : IndexWidths{};
 }
 
+std::vector<IndexVar> storage_order(const Access& access) {
+  std::vector<IndexVar> out;
+  for (int dim : access.tensor.format().mode_order()) out.push_back(access.indices[size_t(dim)]);
+  return out;
+}
+
 Var Lowerer::pos_array(int tensor, size_t level) {
   std::string key = fmt::format("{}{}_pos", tensor_name(tensor), level + 1);
   auto known = params_.find(key);

@@ -23,12 +23,6 @@ Access find_lhs(const ConcreteStatement& statement) {
   return *lhs;
 }
 
-std::vector<IndexVar> storage_order(const Access& access) {
-  std::vector<IndexVar> out;
-  for (int dim : access.tensor.format().mode_order()) out.push_back(access.indices[size_t(dim)]);
-  return out;
-}
-
 // The directly nested and consumer-side loops down to the assignment of the result.
 void loops_to_result(const Stmt& stmt, const TensorVar& result, std::vector<Forall>& path) {
   match(
@@ -161,118 +155,6 @@ void Lowerer::visit_in_place() {
   bool always = covers && ir::constant(*covers);
   if (covers && !always && !kernel_.zero_first) f_.when(!*covers, [&] { zero_all(); });
   f_.add(body);
-}
-
-// Counts what there will be, makes room, fills: each phase walks the same loops, in shares of the outermost one.
-void Lowerer::assemble() {
-  const Format& format = lhs_.tensor.format();
-  const Forall* outer = statement_.body.as<Forall>();
-  bool parallel = outer && can_run_in_parallel(*outer);
-  Expr shares = parallel ? Expr(this->shares()) : ir::int64(1);
-  size_t dense = 0;
-  while (kernel_.assembly == Assembly::Appended && format.levels()[dense].properties().full) dense++;
-  size_t cursors = kernel_.assembly == Assembly::Appended ? format.order() - dense : 1;
-  for (size_t d = 0; kernel_.assembly == Assembly::Listed && d < lhs_.tensor.order(); d++) {
-    std::string key = fmt::format("list{}", d + 1);
-    params_.emplace(key, f_.array(key, int(d), ScalarType::Int64, ir::Access::Write));
-  }
-
-  Var counts = f_.allocate("counts", ScalarType::Int64, shares * int64_t(cursors), ir::Fill::Uninitialised);
-  f_.comment("Count what there will be.");
-  assemble_phase(Phase::Count, counts, shares, cursors);
-  f_.comment("Make room.");
-  std::vector<Expr> totals;
-  for (size_t c = 0; c < cursors; c++) {
-    Var total = f_.variable(fmt::format("total{}", c + 1), ir::int64(0));
-    f_.loop("t", ir::int64(0), shares, [&](const Var& t) {
-      Expr at = Expr(t) * int64_t(cursors) + int64_t(c);
-      Var here = f_.constant("here", ir::load(counts, at));
-      f_.store(counts, at, total);
-      f_.increase(total, here);
-    });
-    totals.push_back(total);
-  }
-  // A piece may have places that the loops do not come to: they end where those before them end.
-  bool gaps = false;
-  Expr parents = ir::int64(1), places = ir::int64(0);
-  if (kernel_.assembly == Assembly::Listed) {
-    for (size_t d = 0; d < lhs_.tensor.order(); d++) f_.resize(params_.at(fmt::format("list{}", d + 1)), totals[0]);
-  } else {
-    for (size_t level = 0; level < dense; level++)
-      parents = parents * dense_size(0, level), gaps |= !is_whole(0, level);
-    if (gaps) places = f_.constant("places", parents);
-    for (size_t c = 0; c < cursors; c++) {
-      Var pos = pos_array(0, dense + c);
-      f_.resize(pos, parents + 1);
-      if (c == 0 && gaps) f_.loop("p", ir::int64(0), places + 1, [&](const Var& p) { f_.store(pos, p, 0); });
-      else f_.store(pos, 0, 0);
-      f_.resize(crd_array(0, dense + c), totals[c]);
-      parents = totals[c];
-    }
-    if (dense == 0) {
-      Var pos = pos_array(0, 0);
-      f_.store(pos, 1, ir::cast(pos.type.scalar, totals[0]));
-    }
-  }
-  f_.resize(vals_array(0), totals.back());
-  f_.comment("Fill it.");
-  assemble_phase(Phase::Fill, counts, shares, cursors);
-  if (gaps) {
-    Var pos = pos_array(0, dense);
-    f_.loop("p", ir::int64(0), places,
-            [&](const Var& p) { f_.store(pos, Expr(p) + 1, ir::max(ir::load(pos, p), ir::load(pos, Expr(p) + 1))); });
-  }
-}
-
-void Lowerer::assemble_phase(Phase phase, const Var& counts, const Expr& shares, size_t cursors) {
-  phase_ = phase;
-  std::vector<AccessState> saved = states_;
-  // Workspaces with lists live as long as the thread: only what was touched is cleaned.
-  auto workspaces = [&] {
-    each<Where>(statement_.body, [&](const Where& where) {
-      each<Assign>(where.producer, [&](const Assign& a) {
-        if (a.lhs.tensor.format().is_dense() || temporaries_.contains(a.lhs.tensor)) return;
-        std::string name = kernel_name(print_.name(a.lhs.tensor));
-        Expr count = size(a.lhs.indices[0]);
-        Var values = f_.allocate(name, a.lhs.tensor.type(), count, ir::Fill::Uninitialised);
-        Temporary temporary{values, {count}, {}, {}, {}};
-        temporary.marks = f_.allocate(name + "_marks", ScalarType::Bool, count, ir::Fill::Zeroed);
-        // Narrow where the coordinates are: half the memory to sort.
-        std::optional<int64_t> most = a.lhs.tensor.dims()[0].value();
-        ScalarType narrow =
-            most && *most <= std::numeric_limits<int32_t>::max() ? ScalarType::Int32 : ScalarType::Int64;
-        temporary.list = f_.allocate(name + "_list", narrow, count, ir::Fill::Uninitialised);
-        temporaries_.insert_or_assign(a.lhs.tensor, temporary);
-      });
-    });
-  };
-  auto share = [&](const Expr& t) {
-    cursors_.clear();
-    for (size_t c = 0; c < cursors; c++)
-      cursors_.push_back(
-          f_.variable(fmt::format("at{}", c + 1),
-                      phase == Phase::Fill ? ir::load(counts, t * int64_t(cursors) + int64_t(c)) : ir::int64(0)));
-    chunk_ = t, chunks_ = shares;
-    inside_outer_loops([&] {
-      if (statement_.body.is<Forall>()) visit(statement_.body);
-      else once_for_all_shares([&] { visit(statement_.body); });
-    });
-    chunk_.reset();
-    if (phase == Phase::Count)
-      for (size_t c = 0; c < cursors; c++) f_.store(counts, t * int64_t(cursors) + int64_t(c), cursors_[c]);
-    states_ = saved;
-  };
-  in_parallel_ = true;  // shares are all the parallelism there is
-  if (ir::constant_integer(shares) == 1) {
-    f_.add(f_.collect([&] {
-      workspaces();
-      share(ir::int64(0));
-    }));
-  } else {
-    f_.parallel("t", shares, share, workspaces);
-  }
-  temporaries_.clear();
-  in_parallel_ = false;
 }
 
 Kernel lower(const ConcreteStatement& statement, const Options& options) { return Lowerer(statement, options).run(); }

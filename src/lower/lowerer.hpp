@@ -55,6 +55,9 @@ enum class Phase : uint8_t { Count, Fill };
 /// Atoms of formulas: operands by their number, workspaces from here on.
 inline constexpr int first_workspace_atom = 1 << 20;
 
+/// An access's variables, outermost level first.
+std::vector<IndexVar> storage_order(const notation::Access& access);
+
 class Lowerer {
  public:
   Lowerer(const notation::ConcreteStatement& statement, const Options& options);
@@ -65,8 +68,23 @@ class Lowerer {
   void choose_assembly();
   bool loops_follow_result() const;
   void visit_in_place();
+
+  // ---- assemble.cpp ----
+  /// What the levels of a result that are not dense hold: the first of them, how many of each there are (for a list of
+  /// coordinates: of its elements), and whether a piece may have places above them that the loops do not come to.
+  struct Room {
+    size_t dense = 0;
+    std::vector<ir::Expr> counts;
+    bool gaps = false;
+  };
   void assemble();
+  void assemble_at_once(Room room);
+  void assemble_in_phases(Room room, const ir::Expr& shares);
   void assemble_phase(Phase phase, const ir::Var& counts, const ir::Expr& shares, size_t cursors);
+  void make_room(const Room& room);
+  void close_gaps(const Room& room);
+  void make_workspaces();
+  std::optional<std::vector<ir::Expr>> bounds_of_levels(size_t dense);
 
   // ---- loops.cpp ----
   void visit(const notation::Stmt& stmt);

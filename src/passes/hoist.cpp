@@ -71,7 +71,7 @@ class Hoister {
           return Allocate{n.array, expr(n.count, always), n.fill, n.space};
         },
         [&](const Sort&) { return s; }, [&](const Break&) { return s; }, [&](const Parallel&) { return s; },
-        [&](const Resize&) { return s; }, [&](const Barrier&) { return s; });
+        [&](const Resize&) { return s; }, [&](const Shrink&) { return s; }, [&](const Barrier&) { return s; });
   }
 
  private:

@@ -131,6 +131,12 @@ Buffer Buffer::zeroed(size_t bytes) {
   return out;
 }
 
+void Buffer::shrink(size_t bytes) {
+  size_t kept = (bytes + huge_page - 1) / huge_page * huge_page;
+  if (bytes_ >= huge_page && kept < bytes_) madvise(data() + kept, bytes_ - kept, MADV_DONTNEED);
+  bytes_ = bytes;
+}
+
 Buffer Buffer::clone() const {
   Buffer out = uninitialized(bytes_);
   if (bytes_ > 0) std::memcpy(out.data(), data(), bytes_);

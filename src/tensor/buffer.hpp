@@ -31,6 +31,8 @@ class Buffer {
   const std::byte* data() const { return memory_.get(); }
   size_t size() const { return bytes_; }
   Buffer clone() const;
+  /// Keeps the first bytes; the system has back what lay behind them.
+  void shrink(size_t bytes);
 
   Buffer(Buffer&& other) noexcept : memory_(std::move(other.memory_)), bytes_(std::exchange(other.bytes_, 0)) {}
   Buffer& operator=(Buffer&& other) noexcept {
