@@ -57,19 +57,39 @@ void spmm(const Csr& B, const double* C, Made& A) {
 
 namespace {
 
-// The rows of every share of so many non-zeros: f(row, first, last, whole).
+// Shares of so many non-zeros: f(begin, end).
+template <class F>
+void in_shares(int64_t stored, F&& f) {
+  constexpr int64_t size = 2048;
+#pragma omp parallel for schedule(static)
+  for (int64_t share = 0; share < (stored + size - 1) / size; share++)
+    f(share * size, std::min((share + 1) * size, stored));
+}
+
+// The rows of every share: f(row, first, last, whole).
 template <class F>
 void by_nonzeros(const Csr& B, F&& f) {
-  constexpr int64_t size = 2048;
-  const int64_t stored = B.pos[B.rows];
-#pragma omp parallel for schedule(static)
-  for (int64_t share = 0; share < (stored + size - 1) / size; share++) {
-    const int64_t begin = share * size, end = std::min(begin + size, stored);
+  in_shares(B.pos[B.rows], [&](int64_t begin, int64_t end) {
     int64_t i = std::upper_bound(B.pos, B.pos + B.rows + 1, int32_t(begin)) - B.pos - 1;
     for (; B.pos[i] < end; i++) {
       const int64_t first = B.pos[i], last = B.pos[i + 1];
       f(i, std::max(first, begin), std::min(last, end), first >= begin && last <= end);
     }
+  });
+}
+
+// Writes a row that is whole, or adds to one that is shared.
+void write_row(double* out, Vec s0, Vec s1, Vec s2, Vec s3, bool whole) {
+  if (whole) {
+    auto* row = reinterpret_cast<Vec*>(out);
+    row[0] = s0, row[1] = s1, row[2] = s2, row[3] = s3;
+    return;
+  }
+  double sums[columns];
+  for (int k = 0; k < 8; k++) sums[k] = s0[k], sums[8 + k] = s1[k], sums[16 + k] = s2[k], sums[24 + k] = s3[k];
+  for (int64_t k = 0; k < columns; k++) {
+#pragma omp atomic
+    out[k] += sums[k];
   }
 }
 
@@ -105,16 +125,26 @@ void spmm_by_nonzeros(const Csr& B, const double* C, Made& A) {
       auto* c = reinterpret_cast<const Vec*>(C + int64_t(B.crd[p]) * columns);
       s0 += b * c[0], s1 += b * c[1], s2 += b * c[2], s3 += b * c[3];
     }
-    if (whole) {
-      auto* row = reinterpret_cast<Vec*>(out + i * columns);
-      row[0] = s0, row[1] = s1, row[2] = s2, row[3] = s3;
-      return;
-    }
-    double sums[columns];
-    for (int k = 0; k < 8; k++) sums[k] = s0[k], sums[8 + k] = s1[k], sums[16 + k] = s2[k], sums[24 + k] = s3[k];
-    for (int64_t k = 0; k < columns; k++) {
+    write_row(out + i * columns, s0, s1, s2, s3, whole);
+  });
+}
+
+void spmv_by_nonzeros(const Coo& B, const double* c, Made& a) {
+  double* out = a.vals = room<double>(a.vals_memory, B.rows);
+  zero(out, B.rows);
+  in_shares(B.stored, [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end;) {
+      const int64_t i = B.row[p];
+      bool whole = p > begin || p == 0 || B.row[p - 1] != i;
+      double sum = 0;
+      for (; p < end && B.row[p] == i; p++) sum += B.vals[p] * c[B.col[p]];
+      whole &= p < end || p == B.stored || B.row[p] != i;
+      if (whole) {
+        out[i] = sum;
+      } else {
 #pragma omp atomic
-      out[i * columns + k] += sums[k];
+        out[i] += sum;
+      }
     }
   });
 }
@@ -195,6 +225,31 @@ void spmttkrp(const Csf& B, const double* C, const double* D, Made& A) {
     auto* row = reinterpret_cast<Vec*>(out + i * columns);
     row[0] = s0, row[1] = s1, row[2] = s2, row[3] = s3;
   }
+}
+
+void spmttkrp_by_nonzeros(const Csf& B, const double* C, const double* D, Made& A) {
+  double* out = A.vals = room<double>(A.vals_memory, B.rows * columns);
+  zero(out, B.rows * columns);
+  const int64_t tubes = B.pos1[B.rows];
+  in_shares(B.pos2[tubes], [&](int64_t begin, int64_t end) {
+    int64_t f = std::upper_bound(B.pos2, B.pos2 + tubes + 1, int32_t(begin)) - B.pos2 - 1;
+    int64_t i = std::upper_bound(B.pos1, B.pos1 + B.rows + 1, int32_t(f)) - B.pos1 - 1;
+    for (; i < B.rows && B.pos2[B.pos1[i]] < end; i++) {
+      const bool whole = B.pos2[B.pos1[i]] >= begin && B.pos2[B.pos1[i + 1]] <= end;
+      Vec s0{}, s1{}, s2{}, s3{};
+      for (; f < B.pos1[i + 1] && B.pos2[f] < end; f++) {
+        Vec w0{}, w1{}, w2{}, w3{};
+        for (int64_t e = std::max<int64_t>(B.pos2[f], begin); e < std::min<int64_t>(B.pos2[f + 1], end); e++) {
+          const double b = B.vals[e];
+          auto* d = reinterpret_cast<const Vec*>(D + int64_t(B.crd2[e]) * columns);
+          w0 += b * d[0], w1 += b * d[1], w2 += b * d[2], w3 += b * d[3];
+        }
+        auto* c = reinterpret_cast<const Vec*>(C + int64_t(B.crd1[f]) * columns);
+        s0 += w0 * c[0], s1 += w1 * c[1], s2 += w2 * c[2], s3 += w3 * c[3];
+      }
+      write_row(out + i * columns, s0, s1, s2, s3, whole);
+    }
+  });
 }
 
 void spgemm(const Csr& B, const Csr& C, Made& A) {

@@ -14,6 +14,13 @@ struct Csr {
   const double* vals;
 };
 
+/// The same entries as a list of coordinates, sorted.
+struct Coo {
+  int64_t rows, stored;
+  const int32_t *row, *col;
+  const double* vals;
+};
+
 /// A tensor of order 3: rows dense, then two compressed levels.
 struct Csf {
   int64_t rows;
@@ -45,12 +52,14 @@ void spmv(const Csr& B, const double* c, Made& a);
 void spmm(const Csr& B, const double* C, Made& A);
 /// The same in shares of 2048 non-zeros: rows that a share cuts are added to atomically.
 void spmv_by_nonzeros(const Csr& B, const double* c, Made& a);
+void spmv_by_nonzeros(const Coo& B, const double* c, Made& a);
 void spmm_by_nonzeros(const Csr& B, const double* C, Made& A);
 void spadd3(const Csr& B, const Csr& C, const Csr& D, Made& A);
 /// D is stored by columns.
 void sddmm(const Csr& B, const double* C, const double* D, Made& A);
 void spttv(const Csf& B, const double* c, Made& A);
 void spmttkrp(const Csf& B, const double* C, const double* D, Made& A);
+void spmttkrp_by_nonzeros(const Csf& B, const double* C, const double* D, Made& A);
 void spgemm(const Csr& B, const Csr& C, Made& A);
 
 /// Bytes per second of a[i] = b[i] + s * c[i].

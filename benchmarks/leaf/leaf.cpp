@@ -157,6 +157,10 @@ hand::Csf csf(const Storage& s) {
           p.level(2).crd.as<int32_t>().data(),
           s.values<double>().data()};
 }
+hand::Coo coo(const Storage& s) {
+  return {s.dims()[0], s.nnz(), s.pattern().level(0).crd.as<int32_t>().data(),
+          s.pattern().level(1).crd.as<int32_t>().data(), s.values<double>().data()};
+}
 const double* values(const Storage& s) { return s.values<double>().data(); }
 
 }  // namespace
@@ -183,7 +187,7 @@ int main(int argc, char** argv) try {
       {"uniform", [&] { return inputs::uniform(n, 10); }, [&] { return inputs::uniform(n / 10, 10); }},
       {"R-MAT", [&] { return inputs::rmat(levels, 16); }, [&] { return inputs::rmat(levels - 6, 8); }}};
   for (const Matrix& m : matrices) {
-    if (only == "SpTTV" || only == "SpMTTKRP") break;
+    if (only == "SpTTV" || only.starts_with("SpMTTKRP")) break;
     Storage b = pack(m.make(), CSR);
     auto nnz = double(b.nnz());
     int64_t rows = b.dims()[0], cols = b.dims()[1];
@@ -229,6 +233,18 @@ int main(int argc, char** argv) try {
           {{"B", &b}, {"c", &c}},
           [&](hand::Made& out) { hand::spmv_by_nonzeros(csr(b), values(c), out); },
           12 * nnz + 8 * all + 4.0 * double(rows)});
+    }
+    if (wanted("COO-nz")) {
+      Storage list = pack(m.make(), COO(2)), c = inputs::dense({cols}, 1, "d");
+      go({"COO-nz",
+          m.name,
+          "a(i) = B(i,j) * c(j)",
+          "d",
+          over('j'),
+          {rows},
+          {{"B", &list}, {"c", &c}},
+          [&](hand::Made& out) { hand::spmv_by_nonzeros(coo(list), values(c), out); },
+          16 * nnz + 8 * all});
     }
     if (wanted("SpMM-nz")) {
       Storage c = inputs::dense({cols, l}, 2, "dd");
@@ -280,7 +296,7 @@ int main(int argc, char** argv) try {
     }
   }
   for (auto [name, power] : {std::pair("uniform 3", 1.0), std::pair("skewed 3", 3.0)}) {
-    if (!wanted("SpTTV") && !wanted("SpMTTKRP")) break;
+    if (!wanted("SpTTV") && !wanted("SpMTTKRP") && !wanted("SpMTTKRP-nz")) break;
     Storage b = pack(inputs::tensor3(int64_t(size * 5e6), power), Format::parse("dss"));
     auto nnz = double(b.nnz()), tubes = double(b.pattern().level(1).positions);
     if (wanted("SpTTV")) {
@@ -295,18 +311,24 @@ int main(int argc, char** argv) try {
           [&](hand::Made& out) { hand::spttv(csf(b), values(c), out); },
           12 * nnz + 12 * tubes});
     }
-    if (wanted("SpMTTKRP")) {
+    auto mttkrp = [&](const char* kernel, const char* best, auto* loop) {
+      if (!wanted(kernel)) return;
       Storage c = inputs::dense({b.dims()[1], l}, 6, "dd"), d = inputs::dense({b.dims()[2], l}, 7, "dd");
-      go({"SpMTTKRP",
+      go({kernel,
           name,
           "A(i,l) = B(i,j,k) * C(j,l) * D(k,l)",
           "dd",
-          "reorder(i, j, k, l); parallelize(i, CPUThread); parallelize(l, CPUVector)",
+          best,
           {b.dims()[0], l},
           {{"B", &b}, {"C", &c}, {"D", &d}},
-          [&](hand::Made& out) { hand::spmttkrp(csf(b), values(c), values(d), out); },
+          [&](hand::Made& out) { loop(csf(b), values(c), values(d), out); },
           12 * nnz + 8 * tubes + 8.0 * l * double(b.dims()[0] + b.dims()[1] + b.dims()[2])});
-    }
+    };
+    mttkrp("SpMTTKRP", "reorder(i, j, k, l); parallelize(i, CPUThread); parallelize(l, CPUVector)", hand::spmttkrp);
+    mttkrp("SpMTTKRP-nz",
+           "reorder(i,j,k,l); fuse(i,j,f); fuse(f,k,g); pos(g,gp,B(i,j,k)); split(gp,go,gi,2048); "
+           "parallelize(go,CPUThread)",
+           hand::spmttkrp_by_nonzeros);
   }
   return right ? 0 : 1;
 } catch (const std::exception& error) {

@@ -1,7 +1,7 @@
 // The state of one lowering. Statements are visited from the outside in; loops bind index variables, accesses go down
 // their levels as their variables become known, and the innermost assignments write the result.
 //
-// Reading order: lower.cpp (what kind of result), loops.cpp and positions.cpp (which loop is emitted), emit.cpp (how),
+// Reading order: lower.cpp (what kind of result), loops.cpp, positions.cpp and rows.cpp (which loop is emitted), emit.cpp (how),
 // active.cpp (where there is anything to do), access.cpp (going down levels), values.cpp (expressions), result.cpp
 // (writing). pieces.cpp: what differs where tensors are pieces.
 #pragma once
@@ -107,12 +107,6 @@ class Lowerer {
   // ---- positions.cpp ----
   void position_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range,
                      const notation::Levels& levels);
-  /// The same, row by row: what the levels above the last one give is found once for each row.
-  void row_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range,
-                const notation::Levels& levels);
-  bool has_rows(const notation::Forall& loop, const notation::Levels& levels) const;
-  bool owns_rows(const notation::Forall& loop, const notation::Levels& levels) const;
-  bool row_is_complete(const notation::Levels& levels) const;
   ir::Expr stored_positions(int tensor, size_t level);
   std::optional<size_t> looked_up(const notation::Levels& levels) const;
   ir::Expr local_position(const notation::Levels& levels, size_t level, const ir::Expr& p);
@@ -129,8 +123,38 @@ class Lowerer {
              const std::function<ir::Expr(size_t level, const ir::Expr& position)>& parent);
   /// The value of the variable that coordinates, the last level's first, together stand for; seldom read.
   ir::Expr fused(const std::vector<std::pair<IndexVar, ir::Expr>>& found);
-  /// Where the levels above are at the first position of a share: searched once, then walked along.
-  std::map<size_t, ir::Var> search_parents(const notation::Levels& levels, const ir::Expr& first);
+  /// Where the levels above are at the first position of a share: searched once; those down to `walked` are then walked
+  /// along.
+  std::map<size_t, ir::Var> search_parents(const notation::Levels& levels, const ir::Expr& first, size_t walked);
+  /// A divisor, also where there is nothing to divide.
+  static ir::Expr nonzero(const ir::Expr& size);
+
+  // ---- rows.cpp ----
+  /// The rows of a position loop.
+  struct Rows {
+    enum class Kind : uint8_t { Positions, Runs };
+    size_t level;   // the last whose coordinate a row has
+    size_t stored;  // the last with positions of its own: the levels below have one coordinate each
+    Kind kind;
+  };
+  struct RowWalk;
+  using Coordinates = std::vector<std::pair<IndexVar, ir::Expr>>;  // the last level's first
+  std::optional<Rows> rows_of(const notation::Forall& loop, const notation::Levels& levels) const;
+  bool owns_rows(const notation::Forall& loop, const notation::Levels& levels, const Rows& rows) const;
+  bool row_is_complete(const notation::Levels& levels) const;
+  void row_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range, const notation::Levels& levels,
+                const Rows& rows);
+  void walk_positions(const RowWalk& walk);
+  void walk_runs(const RowWalk& walk);
+  ir::Expr first_below(const RowWalk& walk, const ir::Expr& row, size_t level);
+  std::map<size_t, Segment> parts_of_row(const RowWalk& walk, const ir::Expr& row,
+                                         const std::map<size_t, ir::Expr>& begins, const Segment& part);
+  void levels_in_row(const RowWalk& walk, size_t level, const ir::Expr& parent, const std::map<size_t, Segment>& parts,
+                     const Coordinates& above);
+  void positions_in_row(const RowWalk& walk, const Segment& part, const Coordinates& above);
+  void write_row(const RowWalk& walk, const ir::Expr& whole, const std::function<void()>& inside);
+  void write_row(const RowWalk& walk, const ir::Expr& whole, const std::function<void()>& all,
+                 const std::function<void()>& part);
 
   // ---- emit.cpp ----
   /// for (name = range…), divided among threads where the loop is parallel and nothing speaks against it. `before` runs
@@ -224,8 +248,14 @@ class Lowerer {
   ir::Expr result_position();
   void append(const std::optional<ir::Expr>& value);
   void open_level(const IndexVar& var, const std::function<void()>& fill);
+  /// The result's variables that are not known here. None: a part of one is bound outside.
+  std::optional<std::vector<IndexVar>> open_variables() const;
+  void each_open_element(const std::vector<IndexVar>& open, const std::function<void()>& fill);
   void zero_rest();
+  /// Runs `fill` with its additions going to an array of this thread's, then adds that to the result.
+  void sum_apart(const std::function<void()>& fill);
   bool holds_result(const notation::Stmt& stmt) const;
+  bool indexes_result(const IndexVar& var) const;
   bool is_reduction(const IndexVar& var) const;
   bool revisits(const IndexVar& var) const;
   bool element_known() const;
@@ -253,8 +283,13 @@ class Lowerer {
   std::vector<std::pair<IndexVar, ir::Expr>> below_;   // of the loop at hand: variables a known distance below it
 
   Phase phase_ = Phase::Fill;
-  std::vector<ir::Var> cursors_;         // of the result's compressed levels, or of the list
-  std::optional<ir::Var> sum_, any_;     // of the element that a reduction is working on
+  std::vector<ir::Var> cursors_;      // of the result's compressed levels, or of the list
+  std::optional<ir::Var> sum_, any_;  // of the element that a reduction is working on
+  struct Apart {
+    Temporary sums;
+    std::vector<IndexVar> indices;
+  };
+  std::optional<Apart> apart_;           // where additions to the result go for now
   bool covering_ = true;                 // the loops so far visit every element of the result
   bool zeroed_ = false;                  // the elements that follow were zeroed by the kernel
   bool revisiting_ = false;              // the loops outside come to the same elements more than once

@@ -17,19 +17,19 @@ bool Lowerer::holds_result(const Stmt& stmt) const {
   return holds;
 }
 
+bool Lowerer::indexes_result(const IndexVar& var) const {
+  return std::find(lhs_.indices.begin(), lhs_.indices.end(), var) != lhs_.indices.end();
+}
+
 bool Lowerer::is_reduction(const IndexVar& var) const {
   std::vector<IndexVar> roots = provenance_.roots_of(var);
-  return std::none_of(roots.begin(), roots.end(), [&](const IndexVar& root) {
-    return std::find(lhs_.indices.begin(), lhs_.indices.end(), root) != lhs_.indices.end();
-  });
+  return std::none_of(roots.begin(), roots.end(), [&](const IndexVar& root) { return indexes_result(root); });
 }
 
 // Do several values of a loop variable lead to the same element?
 bool Lowerer::revisits(const IndexVar& var) const {
   std::vector<IndexVar> roots = provenance_.roots_of(var);
-  return std::any_of(roots.begin(), roots.end(), [&](const IndexVar& root) {
-    return std::find(lhs_.indices.begin(), lhs_.indices.end(), root) == lhs_.indices.end();
-  });
+  return std::any_of(roots.begin(), roots.end(), [&](const IndexVar& root) { return !indexes_result(root); });
 }
 
 bool Lowerer::element_known() const {
@@ -168,6 +168,8 @@ bool Lowerer::assigned_once() const {
 }
 
 void Lowerer::write_element(const Expr& value, AssignOp op) {
+  if (apart_)
+    return store(apart_->sums.values, temporary_position(apart_->sums, apart_->indices), value, StoreMode::Add);
   Expr at = result_position();
   bool adds_to_set = statement_.start == Start::Zero && start_ == Start::Old;
   if (op == AssignOp::Set && !adds_to_set) {
@@ -213,9 +215,7 @@ void Lowerer::zeroed_here() {
   if (start_ == Start::Zero && (!covering_ || revisiting_)) kernel_.zero_first = true;
 }
 
-// Zeroes the elements that the loops inside will add to.
-void Lowerer::zero_rest() {
-  if (kernel_.assembly != Assembly::Dense) return;
+std::optional<std::vector<IndexVar>> Lowerer::open_variables() const {
   std::vector<IndexVar> open;
   for (const IndexVar& var : lhs_.indices)
     if (!values_.contains(var) && std::find(open.begin(), open.end(), var) == open.end()) open.push_back(var);
@@ -225,11 +225,15 @@ void Lowerer::zero_rest() {
     for (const auto& [known, value] : values_) {
       std::vector<IndexVar> roots = provenance_.roots_of(known);
       if (std::find(roots.begin(), roots.end(), var) != roots.end() && !provenance_.determined(known, options_.outer))
-        return;
+        return std::nullopt;
     }
+  return open;
+}
+
+void Lowerer::each_open_element(const std::vector<IndexVar>& open, const std::function<void()>& fill) {
   std::map<IndexVar, Expr> saved = values_;
   std::function<void(size_t)> nest = [&](size_t next) {
-    if (next == open.size()) return f_.store(vals_array(0), result_position(), ir::zero(ir::value_of(result_type())));
+    if (next == open.size()) return fill();
     size_t dim = size_t(std::find(lhs_.indices.begin(), lhs_.indices.end(), open[next]) - lhs_.indices.begin());
     size_t level = lhs_.tensor.format().level_of(dim);
     Expr first = first_coordinate(0, level);
@@ -241,7 +245,31 @@ void Lowerer::zero_rest() {
   };
   nest(0);
   values_ = saved;
+}
+
+void Lowerer::zero_rest() {
+  std::optional<std::vector<IndexVar>> open = open_variables();
+  if (kernel_.assembly != Assembly::Dense || !open) return;
+  each_open_element(*open, [&] { f_.store(vals_array(0), result_position(), ir::zero(ir::value_of(result_type()))); });
   zeroed_ = true;
+}
+
+void Lowerer::sum_apart(const std::function<void()>& fill) {
+  std::optional<std::vector<IndexVar>> open = open_variables();
+  if (!racing_ || kernel_.assembly != Assembly::Dense || !open) return fill();
+  std::vector<Expr> sizes;
+  Expr count = ir::int64(1);
+  for (const IndexVar& var : *open) sizes.push_back(size(var)), count = count * sizes.back();
+  Temporary sums{f_.allocate("row", result_type(), count, ir::Fill::Uninitialised), sizes, {}, {}, {}};
+  each_open_element(
+      *open, [&] { f_.store(sums.values, temporary_position(sums, *open), ir::zero(ir::value_of(result_type()))); });
+  apart_ = Apart{sums, *open};
+  racing_ = false;
+  fill();
+  racing_ = true;
+  apart_.reset();
+  each_open_element(*open,
+                    [&] { write_element(ir::load(sums.values, temporary_position(sums, *open)), AssignOp::Add); });
 }
 
 // ---- assembly -----------------------------------------------------------------------------------------------------------

@@ -581,6 +581,10 @@ std::vector<Named> by_positions() {
     out.push_back({"SpTTVIntoDCSROf" + format, "A(i,j) = B(i,j,k) * c(k)", "A:ss B:" + format, all});
     out.push_back(
         {"MTTKRPOf" + format, "A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", "B:" + format, "reorder(i,j,k,l); " + all});
+    out.push_back({"MTTKRPByThreadsOf" + format, "A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", "B:" + format,
+                   "reorder(i,j,k,l); " + all + "; split(fi,fio,fii,3); parallelize(fio,CPUThread)"});
+    out.push_back({"ContractionByThreadsOf" + format, "a(i) = B(i,j,k) * c(k)", "B:" + format,
+                   all + "; parallelize(fi,CPUThread)"});
   }
   for (const std::string format : {"sss", "dss"})
     out.push_back({"SpTTVByFibresOf" + format, "A(i,j) = B(i,j,k) * c(k)", "A:ss B:" + format, fibres});

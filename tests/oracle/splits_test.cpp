@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "codegen/jit.hpp"
 #include "codegen/memory.hpp"
 #include "driver/leaf.hpp"
 #include "ir/interpret.hpp"
@@ -17,14 +18,16 @@ namespace {
 
 using namespace notation;
 
-// Small whole numbers, so that sums are exact in any order; some rows empty, some long.
+// Small whole numbers, so that sums are exact in any order; some rows and some slices empty, some long.
 reference::Array draw(std::mt19937_64& random, const std::vector<int64_t>& dims, bool sparse) {
   reference::Array out(ScalarType::Float64, dims);
   auto number = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
   size_t row = dims.empty() ? 1 : size_t(dims.back());
-  int density = 0;
+  size_t slice = dims.empty() ? 1 : out.values.size() / size_t(dims.front());
+  int density = 0, most = 3;
   for (size_t k = 0; k < out.values.size(); k++) {
-    if (k % row == 0) density = number(0, 3);
+    if (k % slice == 0) most = number(0, 3) == 0 ? 0 : 3;
+    if (k % row == 0) density = number(0, most);
     if (!sparse || number(0, 2) < density) out.values[k] = Scalar(double(number(1, 3)));
   }
   return out;
@@ -34,6 +37,9 @@ struct Split {
   std::string statement, tensors;  // "B ds 5 7, c d 7"
   std::string schedule;            // before the split; fp are the positions
 };
+
+const std::string by_tubes = "reorder(i,j,k,l); fuse(i,j,f); fuse(f,k,g); pos(g,fp,B(i,j,k))";
+const std::string by_fibres = "fuse(i,j,f); fuse(f,k,g); fuse(g,l,h); pos(h,fp,B(i,j,k,l))";
 
 const std::vector<Split> splits = {
     {"a(i) = B(i,j) * c(j)", "a d 6, B ds 6 7, c d 7", "fuse(i,j,f); pos(f,fp,B(i,j))"},
@@ -54,6 +60,40 @@ const std::vector<Split> splits = {
      "reorder(i,j,k,l); fuse(i,j,f); fuse(f,k,g); pos(g,fp,B(i,j,k))"},
     {"a(i) = B(i,j,k) * c(k)", "a d 4, B dss 4 3 5, c d 5", "fuse(i,j,f); fuse(f,k,g); pos(g,fp,B(i,j,k))"},
     {"A(i,j) = B(i,j,k) * c(k)", "A dd 4 3, B dds 4 3 5, c d 5", "fuse(j,k,g); pos(g,fp,B(i,j,k))"},
+    // One row over many shares.
+    {"a(i) = B(i,j) * c(j)", "a d 1, B ds 1 40, c d 40", "fuse(i,j,f); pos(f,fp,B(i,j))"},
+    {"a(i) = B(i,j) * c(j)", "a d 2, B uq 2 30, c d 30", "fuse(i,j,f); pos(f,fp,B(i,j))"},
+    {"A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", "A dd 1 2, B dss 1 6 7, C dd 6 2, D dd 7 2", by_tubes},
+    // Rows above more than one level.
+    {"A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", "A dd 6 2, B dss 6 3 5, C dd 3 2, D dd 5 2", by_tubes},
+    {"A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", "A dd 6 2, B dds 6 3 5, C dd 3 2, D dd 5 2", by_tubes},
+    {"A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", "A dd 6 2, B sds 6 3 5, C dd 3 2, D dd 5 2", by_tubes},
+    {"A(i,l) += B(i,j,k) * C(j,l) * D(k,l)", "A dd 6 2, B dss 6 3 5, C dd 3 2, D dd 5 2", by_tubes},
+    {"A(l,i) = B(i,j,k) * C(j,l) * D(k,l)", "A dd 2 6, B sss 6 3 5, C dd 3 2, D dd 5 2", by_tubes},
+    {"A(i,l,m) = B(i,j,k) * C(j,l) * D(k,m)", "A ddd 6 2 3, B dss 6 3 5, C dd 3 2, D dd 5 3",
+     "reorder(i,j,k,l,m); fuse(i,j,f); fuse(f,k,g); pos(g,fp,B(i,j,k))"},
+    {"a(i) = B(i,j,k) * c(j) * d(k)", "a d 6, B sss 6 3 5, c d 3, d d 5",
+     "fuse(i,j,f); fuse(f,k,g); pos(g,fp,B(i,j,k))"},
+    {"a(i) = B(i,j,k) * c(j) * d(k)", "a d 6, B dds 6 3 5, c d 3, d d 5",
+     "fuse(i,j,f); fuse(f,k,g); pos(g,fp,B(i,j,k))"},
+    {"a(i) = B(i,j,k,l) * c(l)", "a d 4, B dsss 4 3 3 4, c d 4", by_fibres},
+    {"a(i) = B(i,j,k,l) * c(l)", "a d 4, B ssds 4 3 3 4, c d 4", by_fibres},
+    {"A(i,j) = B(i,j,k,l) * c(l)", "A dd 4 3, B dsss 4 3 3 4, c d 4", by_fibres},
+    {"A(i,k) = B(i,j,k,l) * c(l)", "A dd 4 3, B ssss 4 3 3 4, c d 4", by_fibres},
+    {"A(i,k) = B(i,j,k) * c(j)", "A dd 6 5, B dss 6 3 5, c d 3", "fuse(i,j,f); fuse(f,k,g); pos(g,fp,B(i,j,k))"},
+    // Lists of coordinates: all of it, and below rows.
+    {"A(i,k) = B(i,j) * C(j,k)", "A dd 6 4, B uq 6 7, C dd 7 4", "fuse(i,j,f); pos(f,fp,B(i,j))"},
+    {"A(i,j) = B(i,j) * C(i,k) * D(k,j)", "A uq 6 7, B uq 6 7, C dd 6 3, D dd 3 7",
+     "reorder(i,j,k); fuse(i,j,f); pos(f,fp,B(i,j))"},
+    {"A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", "A dd 6 2, B uqq 6 3 5, C dd 3 2, D dd 5 2", by_tubes},
+    {"a(i) += B(i,j,k) * c(k)", "a d 6, B uqq 6 3 5, c d 5", "fuse(i,j,f); fuse(f,k,g); pos(g,fp,B(i,j,k))"},
+    {"A(i,j) = B(i,j,k) * c(k)", "A dd 6 3, B uqq 6 3 5, c d 5", "fuse(i,j,f); fuse(f,k,g); pos(g,fp,B(i,j,k))"},
+    {"A(i,k) = B(i,j,k) * c(j)", "A dd 6 5, B uqq 6 3 5, c d 3", "fuse(i,j,f); fuse(f,k,g); pos(g,fp,B(i,j,k))"},
+    {"A(j,k) = B(i,j,k) * c(i)", "A dd 3 5, B uqq 6 3 5, c d 6", "fuse(i,j,f); fuse(f,k,g); pos(g,fp,B(i,j,k))"},
+    {"A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", "A dd 6 2, B duq 6 3 5, C dd 3 2, D dd 5 2", by_tubes},
+    {"A(i,j) = B(i,j,k) * c(k)", "A dd 6 3, B duq 6 3 5, c d 5", "fuse(i,j,f); fuse(f,k,g); pos(g,fp,B(i,j,k))"},
+    {"A(i,j) = B(i,j,k) * c(k)", "A dd 6 3, B duq 6 3 5, c d 5", "fuse(j,k,g); pos(g,fp,B(i,j,k))"},
+    {"a(j) = B(i,j,k) * c(k)", "a d 3, B duq 6 3 5, c d 5", "fuse(j,k,g); pos(g,fp,B(i,j,k))"},
 };
 
 test::ProgramCase as_case(const Split& split, std::mt19937_64& random) {
@@ -73,7 +113,9 @@ test::ProgramCase as_case(const Split& split, std::mt19937_64& random) {
   return out;
 }
 
-void expect_right(const test::ProgramCase& described, int64_t threads) {
+using Caller = std::function<void(const Leaf& leaf, spd_call& call)>;
+
+void expect_right(const test::ProgramCase& described, int64_t threads, const Caller& caller) {
   test::BuiltProgram program = test::build(described);
   std::map<TensorVar, Storage> stored;
   Storages storages;
@@ -83,10 +125,11 @@ void expect_right(const test::ProgramCase& described, int64_t threads) {
   reference::evaluate(program.assignment, wanted);
   Leaf leaf(program.statement, storages);
   codegen::HostContext context(threads);
-  Storage result =
-      leaf.compute(storages, context, [&](spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); });
+  Storage result = leaf.compute(storages, context, [&](spd_call& call) { caller(leaf, call); });
   EXPECT_TRUE(test::to_array(result) == wanted.at(program.assignment.lhs.tensor));
 }
+
+void interpreted(const Leaf& leaf, spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); }
 
 TEST(Splits, OfNonZerosAmongThreadsGiveTheSameForEverySizeAndNumber) {
   std::mt19937_64 random{7};
@@ -102,10 +145,24 @@ TEST(Splits, OfNonZerosAmongThreadsGiveTheSameForEverySizeAndNumber) {
           program.commands.push_back(how);
           SCOPED_TRACE(std::to_string(threads) + " threads: " + test::describe(program));
           try {
-            expect_right(program, threads);
+            expect_right(program, threads, interpreted);
           } catch (const std::exception& error) { FAIL() << error.what(); }
         }
       }
+}
+
+TEST(Splits, OfNonZerosAmongThreadsAreRightWhenCompiled) {
+  codegen::Jit jit{codegen::JitOptions{}};
+  if (!jit.compiles()) GTEST_SKIP() << "there is no compiler";
+  std::mt19937_64 random{8};
+  for (const Split& split : splits) {
+    test::ProgramCase program = as_case(split, random);
+    program.commands.push_back("split(fp,fo,fi,3); parallelize(fo,CPUThread)");
+    SCOPED_TRACE(test::describe(program));
+    try {
+      expect_right(program, 3, [&](const Leaf& leaf, spd_call& call) { jit.load(leaf.function())(call); });
+    } catch (const std::exception& error) { FAIL() << error.what(); }
+  }
 }
 
 }  // namespace
