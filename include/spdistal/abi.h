@@ -85,7 +85,7 @@ typedef struct spd_call {
   const int64_t* scalars; /* sizes and other whole numbers that stay symbolic */
 } spd_call;
 
-/* Returns 0. */
+/* Returns 0, or another code where it cannot do what it is for: then it has changed nothing. */
 typedef int spd_kernel(spd_call* call);
 
 #ifdef __cplusplus

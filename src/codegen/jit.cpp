@@ -46,6 +46,11 @@ Jit::Jit(JitOptions options)
 std::string Jit::key(std::string_view text) const { return hash_of(identity_ + std::string(text)).str(); }
 
 Kernel Jit::load(const ir::Function& f) {
+  Kernel kernel = load_alone(f);
+  return f.instead ? kernel.with_instead([this, make = f.instead] { return load(make()); }) : kernel;
+}
+
+Kernel Jit::load_alone(const ir::Function& f) {
   loads_++;
   std::string text = cpp_text(f), key = this->key(text);
   std::promise<Kernel> promise;

@@ -32,6 +32,7 @@ class Jit {
 
   /// The kernel of a function: from memory, from the cache, or compiled now. SystemError with the command and its log
   /// where the compiler fails. Safe to call from several threads.
+  /// What is run instead of it is loaded when it is needed; the Jit lives until then.
   Kernel load(const ir::Function& f);
 
   /// What a text is kept under: text, flags, compiler, ABI and processor.
@@ -43,6 +44,7 @@ class Jit {
   bool compiles() const { return compiler_.has_value(); }
 
  private:
+  Kernel load_alone(const ir::Function& f);
   Kernel make(const ir::Function& f, const std::string& text, const std::string& key);
   Kernel compile(const std::string& name, const std::string& text, const std::string& key);
 

@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <mutex>
+
 #include "base/require.hpp"
 
 namespace spdistal::codegen {
@@ -15,6 +17,12 @@ struct Kernel::State {
 
   // A library stays loaded: threads of its OpenMP regions may outlive the kernel.
   ~State() = default;
+};
+
+struct Kernel::Instead {
+  std::function<Kernel()> make;
+  std::once_flag once;
+  std::optional<Kernel> kernel;
 };
 
 Kernel Kernel::from_library(const std::string& path, const std::string& name, std::string text) {
@@ -34,9 +42,18 @@ Kernel Kernel::interpreted(const ir::Function& f, std::string text) {
   return Kernel(state);
 }
 
+Kernel Kernel::with_instead(std::function<Kernel()> make) const {
+  Kernel out = *this;
+  out.instead_ = std::make_shared<Instead>();
+  out.instead_->make = std::move(make);
+  return out;
+}
+
 void Kernel::operator()(spd_call& call) const {
-  if (state_->interpreter) return (*state_->interpreter)(call);
-  require(state_->entry(&call) == 0, "a kernel succeeds");
+  if ((state_->interpreter ? (*state_->interpreter)(call) : state_->entry(&call)) == 0) return;
+  require(instead_ != nullptr, "a kernel that fails has one that is called instead");
+  std::call_once(instead_->once, [&] { instead_->kernel.emplace(instead_->make()); });
+  (*instead_->kernel)(call);
 }
 
 bool Kernel::compiled() const { return state_->entry != nullptr; }

@@ -1,5 +1,6 @@
 // A kernel that can be called: compiled, or interpreted where there is no compiler. Both take the same spd_call.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,9 @@ class Kernel {
   static Kernel from_library(const std::string& path, const std::string& name, std::string text);
   static Kernel interpreted(const ir::Function& f, std::string text);
 
+  /// The same kernel, with one to call where it returns a code; that is made when it is first needed.
+  Kernel with_instead(std::function<Kernel()> make) const;
+
   void operator()(spd_call& call) const;
 
   bool compiled() const;
@@ -23,8 +27,10 @@ class Kernel {
 
  private:
   struct State;
+  struct Instead;
   explicit Kernel(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   std::shared_ptr<const State> state_;
+  std::shared_ptr<Instead> instead_;
 };
 
 }  // namespace spdistal::codegen

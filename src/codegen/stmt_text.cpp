@@ -65,8 +65,8 @@ void StmtText::stmt(const Stmt& s) {
         line("sort({} + {}, {} + {});", names_.of(n.array), expr_.index(n.lo, precedence(BinaryOp::Add) + 1),
              names_.of(n.array), expr_.index(n.hi, precedence(BinaryOp::Add) + 1));
       },
-      [&](const Break&) { line("break;"); }, [&](const Parallel& n) { parallel(n); },
-      [&](const Resize& n) { resize(n); },
+      [&](const Break&) { line("break;"); }, [&](const Return& n) { line("return {};", n.code); },
+      [&](const Parallel& n) { parallel(n); }, [&](const Resize& n) { resize(n); },
       [&](const Shrink& n) { line("{}.count = {};", source_text(sources_.at(n.array.symbol)), expr_.index(n.count)); },
       [&](const Barrier&) { line("__syncthreads();"); });
 }

@@ -1,7 +1,5 @@
 #include "driver/leaf.hpp"
 
-#include <fmt/format.h>
-
 #include <cstring>
 
 #include "base/require.hpp"
@@ -18,12 +16,12 @@ namespace {
 
 ScalarType type_of(IndexWidth width) { return width == IndexWidth::Int32 ? ScalarType::Int32 : ScalarType::Int64; }
 
-// Of a result that is assembled: coordinates as wide as the dimension asks for, positions of 32 bits.
-lower::IndexWidths made_widths(const TensorVar& result) {
+// Of a result that is assembled: coordinates are as wide as the dimension asks for.
+lower::IndexWidths made_widths(const TensorVar& result, ScalarType positions) {
   lower::IndexWidths out;
   for (int dim : result.format().mode_order()) {
     std::optional<int64_t> size = result.dims()[size_t(dim)].value();
-    out.pos.push_back(ScalarType::Int32);
+    out.pos.push_back(positions);
     out.crd.push_back(size ? type_of(width_for(*size)) : ScalarType::Int64);
   }
   return out;
@@ -218,6 +216,18 @@ void LeafInputs::set_numbers() {
 
 namespace {
 
+lower::Kernel lowered(const ConcreteStatement& statement, const Widths& widths, const LeafOptions& options,
+                      ScalarType positions) {
+  return lower::lower(statement, {.widths = widths,
+                                  .result = made_widths(statement.result, positions),
+                                  .largest_position = options.largest_position,
+                                  .operands = options.operands,
+                                  .outer = options.outer,
+                                  .start = options.start});
+}
+
+ir::Function optimized(const ir::Function& f) { return passes::optimize(f, {.target = {codegen::vector_bytes()}}); }
+
 // Calls the kernel, on one thread where starting others takes longer than all the work.
 void launch(spd_call& call, codegen::HostContext& context, std::span<const spd_tensor> tensors, const Leaf::Run& run) {
   int64_t stored = 0;
@@ -240,13 +250,19 @@ void launch(spd_call& call, codegen::HostContext& context, std::span<const spd_t
 Leaf::Leaf(const ConcreteStatement& statement, const Widths& widths, const LeafOptions& options)
     : statement_(lower::insert_workspace(strip_loops(statement, options.outer), options.outer)),
       start_(options.start.value_or(statement.start)),
-      kernel_(lower::lower(statement_, {.widths = widths,
-                                        .result = made_widths(statement.result),
-                                        .operands = options.operands,
-                                        .outer = options.outer,
-                                        .start = options.start})),
-      function_(passes::optimize(kernel_.function, {.target = {codegen::vector_bytes()}})) {
+      kernel_(lowered(statement_, widths, options, ScalarType::Int32)),
+      largest_position_(options.largest_position),
+      function_(optimized(kernel_.function)) {
   for (const Access& access : kernel_.operands) widths_.push_back(widths(access));
+  if (kernel_.assembly != lower::Assembly::Appended) return;
+  function_.instead = [loops = statement_, operands = kernel_.operands, all = widths_, options] {
+    Widths known = [&](const Access& access) {
+      for (size_t k = 0; k < operands.size(); k++)
+        if (structurally_equal(operands[k], access)) return all[k];
+      return lower::IndexWidths{};
+    };
+    return optimized(lowered(loops, known, options, ScalarType::Int64).function);
+  };
 }
 
 Leaf::Leaf(const ConcreteStatement& statement, const Storages& storages, const LeafOptions& options)
@@ -335,6 +351,8 @@ Storage Leaf::compute(LeafInputs& inputs, const std::vector<Range>& bounds, code
     if (count > 0) std::memcpy(entries.value_bytes(), values.data, size_t(count) * size_of(result.type()));
     return pack(std::move(entries), result.format(), bounds);
   }
+  IndexWidth pos = values.count > largest_position_ ? IndexWidth::Int64 : IndexWidth::Int32;
+  lower::IndexWidths widths = made_widths(result, type_of(pos));
   std::vector<LevelArrays> levels;
   int64_t positions = 1;
   for (size_t k = 0; k < dims.size(); k++) {
@@ -344,12 +362,9 @@ Storage Leaf::compute(LeafInputs& inputs, const std::vector<Range>& bounds, code
       positions *= bounds[d].size();
     } else {
       positions = made.levels[k].crd.count;
-      if (width_for(positions) != IndexWidth::Int32)
-        throw UserError(fmt::format("the result would store {} elements, more than 2^31 - 1", positions),
-                        "compute it in parts: results of that size are not supported yet");
-      IndexWidth width = made_widths(result).crd[k] == ScalarType::Int32 ? IndexWidth::Int32 : IndexWidth::Int64;
-      level.pos = IndexArray(made.pos[k].take(made.levels[k].pos.count, sizeof(int32_t)), IndexWidth::Int32);
-      level.crd = IndexArray(made.crd[k].take(positions, size_t(width)), width);
+      IndexWidth crd = widths.crd[k] == ScalarType::Int32 ? IndexWidth::Int32 : IndexWidth::Int64;
+      level.pos = IndexArray(made.pos[k].take(made.levels[k].pos.count, size_t(pos)), pos);
+      level.crd = IndexArray(made.crd[k].take(positions, size_t(crd)), crd);
     }
     level.positions = positions;
     levels.push_back(std::move(level));

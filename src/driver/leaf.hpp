@@ -2,6 +2,7 @@
 // The operands are whole tensors, or pieces of them in a launch of many calls.
 #pragma once
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -53,6 +54,8 @@ struct LeafOptions {
   lower::Operands operands = lower::Operands::Whole;
   /// What the result holds before a call, where that is not what the statement says.
   std::optional<notation::Start> start = {};
+  /// Results that are assembled have positions of 32 bits up to this many entries: tests take fewer than 2^31 - 1.
+  int64_t largest_position = std::numeric_limits<int32_t>::max();
 };
 
 class Leaf;
@@ -89,7 +92,7 @@ class Leaf {
   /// Index arrays of operands are as wide as in `storages`.
   Leaf(const notation::ConcreteStatement& statement, const Storages& storages, const LeafOptions& options = {});
 
-  /// The optimised kernel.
+  /// The optimised kernel. Of a result that is assembled, the one that is run instead of it has positions of 64 bits.
   const ir::Function& function() const { return function_; }
   const lower::Kernel& kernel() const { return kernel_; }
   /// The statement with the workspaces that were put in.
@@ -119,6 +122,7 @@ class Leaf {
   notation::Start start_;
   lower::Kernel kernel_;
   std::vector<lower::IndexWidths> widths_;  // of the operands
+  int64_t largest_position_;
   ir::Function function_;
 };
 

@@ -143,6 +143,7 @@ class Body {
   void resize(const Var& array, const Operand& count) { add(Resize{array, count.expr()}); }
   void shrink(const Var& array, const Operand& count) { add(Shrink{array, count.expr()}); }
   void stop() { add(Break{}); }
+  void leave(int code) { add(Return{code}); }
 
   /// for (name = lo; name < hi; name += step); the variable has the wider type of lo and hi. A loop that is to be a
   /// Vector but carries a variable from turn to turn, other than a reduction, becomes Serial.

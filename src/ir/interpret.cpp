@@ -11,7 +11,7 @@
 namespace spdistal::ir {
 namespace {
 
-enum class Flow : uint8_t { Next, Break };
+enum class Flow : uint8_t { Next, Break, Return };
 using Exec = std::function<Flow(Frame&)>;
 
 class Compiler {
@@ -54,13 +54,19 @@ class Compiler {
             if (!inner.is<Comment>()) all.push_back(stmt(inner));
           return [all = std::move(all)](Frame& f) {
             for (const Exec& one : all)
-              if (one(f) == Flow::Break) return Flow::Break;
+              if (Flow flow = one(f); flow != Flow::Next) return flow;
             return Flow::Next;
           };
         },
         [](const Comment&) -> Exec { return [](Frame&) { return Flow::Next; }; },
         [&](const Allocate& n) { return allocate(n); }, [&](const Sort& n) { return sort(n); },
         [](const Break&) -> Exec { return [](Frame&) { return Flow::Break; }; },
+        [](const Return& n) -> Exec {
+          return [code = n.code](Frame& f) {
+            f.code = code;
+            return Flow::Return;
+          };
+        },
         [&](const Parallel& n) { return parallel(n); },
         [&](const Resize& n) -> Exec {
           return [a = slots.array(n.array), count = slots.integer(n.count),
@@ -258,7 +264,7 @@ Interpreter::Interpreter(const Function& f, Races races) {
   code_ = code;
 }
 
-void Interpreter::operator()(spd_call& call) const {
+int Interpreter::operator()(spd_call& call) const {
   Frame frame;
   frame.slots.resize(code_->compiler.slots.values());
   frame.arrays.resize(code_->compiler.slots.arrays());
@@ -279,6 +285,7 @@ void Interpreter::operator()(spd_call& call) const {
     }
   }
   code_->body(frame);
+  return frame.code;
 }
 
 }  // namespace spdistal::ir

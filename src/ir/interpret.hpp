@@ -16,15 +16,18 @@ class Interpreter {
   /// Resolves variables and types once; a function is then run any number of times, from several threads too.
   explicit Interpreter(const Function& f, Races races = Races::Ignored);
 
-  /// Runs it. An access outside of an array is an InternalError that names array and index; so is, with Races::Found, an
+  /// Runs it; what it returns. An access outside of an array is an InternalError that names array and index; so is, with Races::Found, an
   /// element that one thread of a Parallel stores and another uses, other than by AtomicAdd from both.
-  void operator()(spd_call& call) const;
+  int operator()(spd_call& call) const;
 
  private:
   struct Code;
   std::shared_ptr<const Code> code_;
 };
 
-inline void interpret(const Function& f, spd_call& call, Races races = Races::Ignored) { Interpreter{f, races}(call); }
+/// Runs it, and where it returns a code the one instead of it.
+inline void interpret(const Function& f, spd_call& call, Races races = Races::Ignored) {
+  if (Interpreter{f, races}(call) != 0) interpret(f.instead(), call, races);
+}
 
 }  // namespace spdistal::ir

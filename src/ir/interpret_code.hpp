@@ -35,6 +35,7 @@ struct Frame {
   std::vector<Array> arrays;
   std::vector<std::vector<Slot>> memory;  // of allocations, one entry per Allocate
   spd_call* call = nullptr;
+  int code = 0;                    // that the function returns
   int64_t thread = Touch::nobody;  // of the Parallel that runs, where races are looked for
   uint64_t region = 0;             // counts the Parallels that ran
 

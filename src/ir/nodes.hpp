@@ -25,9 +25,12 @@
 //  - Allocate makes an array that lives to the end of the enclosing Block. Its elements are zero, or, Uninitialised,
 //  must
 //    be stored before they are loaded.
+//  - Return stands outside of loops and of Parallel; a function that comes to its end returns 0.
 //  - Resize gives a result array (a parameter) room for `count` elements; what it held is lost. Shrink keeps the first
 //    `count` of its elements.
 #pragma once
+#include <functional>
+
 #include "base/node.hpp"
 #include "ir/type.hpp"
 #include "spdistal/symbol.hpp"
@@ -38,12 +41,12 @@ namespace spdistal::ir {
 struct Var; struct Literal; struct Unary; struct Binary; struct Select; struct Load; struct Cast; struct Call;
 struct Search; struct Broadcast; struct WarpReduce;
 struct Declare; struct Assign; struct Store; struct Prefetch; struct For; struct While; struct If; struct Block;
-struct Comment; struct Allocate; struct Sort; struct Break; struct Parallel; struct Resize; struct Shrink;
+struct Comment; struct Allocate; struct Sort; struct Break; struct Return; struct Parallel; struct Resize; struct Shrink;
 struct Barrier;
 
 struct ExprKinds : Kinds<Var, Literal, Unary, Binary, Select, Load, Cast, Call, Search, Broadcast, WarpReduce> {};
 struct StmtKinds : Kinds<Declare, Assign, Store, Prefetch, For, While, If, Block, Comment, Allocate, Sort, Break,
-                         Parallel, Resize, Shrink, Barrier> {};
+                         Return, Parallel, Resize, Shrink, Barrier> {};
 using Expr = Handle<ExprKinds>;
 using Stmt = Handle<StmtKinds>;
 
@@ -92,6 +95,8 @@ struct Allocate   { Var array; Expr count; Fill fill; Space space = Space::Priva
 struct Sort       { Var array; Expr lo, hi;                      static constexpr auto fields = std::tuple{&Sort::array, &Sort::lo, &Sort::hi}; };
 /// Leaves the innermost For or While.
 struct Break      {                                              static constexpr auto fields = std::tuple{}; };
+/// Leaves the function with a code other than 0: it cannot do what it is for, and has changed nothing.
+struct Return     { int code;                                    static constexpr auto fields = std::tuple{&Return::code}; };
 struct Parallel   { Var share; Expr count; std::vector<Stmt> setup; Stmt body; static constexpr auto fields = std::tuple{&Parallel::share, &Parallel::count, &Parallel::setup, &Parallel::body}; };
 struct Resize     { Var array; Expr count;                       static constexpr auto fields = std::tuple{&Resize::array, &Resize::count}; };
 struct Shrink     { Var array; Expr count;                       static constexpr auto fields = std::tuple{&Shrink::array, &Shrink::count}; };
@@ -119,6 +124,8 @@ struct Function {
   std::string name;
   std::vector<Param> params;
   Stmt body;
+  /// Makes the function to run in the place of one that returned a code; none: it never does.
+  std::function<Function()> instead = {};
   static constexpr auto fields = std::tuple{&Function::name, &Function::params, &Function::body};
 };
 

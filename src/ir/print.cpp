@@ -115,7 +115,7 @@ class Printer {
                n.space == Space::Shared ? " shared" : "");
         },
         [&](const Sort& n) { line("sort {}[{} .. {}]", name(n.array), expr(n.lo), expr(n.hi)); },
-        [&](const Break&) { line("break"); },
+        [&](const Break&) { line("break"); }, [&](const Return& n) { line("return {}", n.code); },
         [&](const Parallel& n) {
           std::string count = expr(n.count);
           names_.enter();

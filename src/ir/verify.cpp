@@ -231,6 +231,11 @@ class Verifier {
           same(index(n.lo), index(n.hi), n.lo);
         },
         [&](const Break&) { check(loops_ > 0, s, "Break stands in a loop that is no vector"); },
+        [&](const Return& n) {
+          check(n.code != 0, s, "a function returns 0 at its end only");
+          check(loops_ == 0 && parallel_depth_ == 0 && !vector_ && !gpu_thread_, s,
+                "Return stands outside of loops and of Parallel");
+        },
         [&](const Parallel& n) {
           check(parallel_depth_ == 0 && !vector_ && !gpu_thread_, s, "Parallel does not nest");
           Type type = index(n.count);

@@ -32,9 +32,20 @@ void Lowerer::assemble() {
   auto at_once = [&] { assemble_at_once({room.dense, *bounds, room.gaps}); };
   auto in_phases = [&] { assemble_in_phases(room, parallel ? Expr(shares()) : ir::int64(1)); };
   if (!bounds) return in_phases();
-  if (!parallel) return at_once();
-  // Who is alone need not count to know where to begin.
-  f_.when(ir::equal(shares(), 1), at_once, in_phases);
+  for (size_t c = 0; c < bounds->size(); c++) (*bounds)[c] = f_.constant(fmt::format("most{}", c + 1), (*bounds)[c]);
+  // Who is alone need not count to know where to begin, where positions are wide enough for all there may be.
+  std::optional<Expr> alone;
+  if (parallel) alone = ir::equal(shares(), 1);
+  if (narrow_positions(room)) {
+    Expr fits = bounds->back() <= options_.largest_position;
+    alone = alone ? *alone && fits : fits;
+  }
+  if (alone) f_.when(*alone, at_once, in_phases);
+  else at_once();
+}
+
+bool Lowerer::narrow_positions(const Room& room) {
+  return kernel_.assembly == Assembly::Appended && pos_array(0, room.dense).type.scalar == ScalarType::Int32;
 }
 
 void Lowerer::make_room(const Room& room) {
@@ -123,10 +134,8 @@ std::optional<std::vector<Expr>> Lowerer::bounds_of_levels(size_t dense) {
 }
 
 // Makes room for as much as there can be, of which the system gives only what is touched, fills, and keeps what there is.
-void Lowerer::assemble_at_once(Room room) {
+void Lowerer::assemble_at_once(const Room& room) {
   std::vector<AccessState> saved = states_;
-  for (size_t c = 0; c < room.counts.size(); c++)
-    room.counts[c] = f_.constant(fmt::format("most{}", c + 1), room.counts[c]);
   make_room(room);
   cursors_.clear();
   for (size_t c = 0; c < room.counts.size(); c++)
@@ -166,6 +175,12 @@ void Lowerer::assemble_in_phases(Room room, const Expr& shares) {
     });
     room.counts[c] = total;
   }
+  // The last level has the most positions.
+  if (narrow_positions(room))
+    f_.when(room.counts.back() > options_.largest_position, [&] {
+      f_.comment("Too many for positions of 32 bits: a kernel with wider ones is run instead.");
+      f_.leave(1);
+    });
   make_room(room);
   if (kernel_.assembly == Assembly::Appended && room.dense == 0) {
     Var pos = pos_array(0, 0);

@@ -1,6 +1,7 @@
 // Concrete notation -> kernel IR: the loops of a statement, for the formats of its tensors.
 #pragma once
 #include <functional>
+#include <limits>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -79,6 +80,8 @@ struct Options {
   std::function<IndexWidths(const notation::Access&)> widths = {};
   /// Widths of the arrays that the kernel makes for the result.
   IndexWidths result = {};
+  /// A kernel with narrow positions of the result returns 1 where there would be a larger one.
+  int64_t largest_position = std::numeric_limits<int32_t>::max();
   Operands operands = Operands::Whole;
   /// Variables whose loops are around the kernel and not in the statement any more (`notation::strip_loops`): their
   /// values come with the call.

@@ -78,9 +78,10 @@ class Lowerer {
     bool gaps = false;
   };
   void assemble();
-  void assemble_at_once(Room room);
+  void assemble_at_once(const Room& room);
   void assemble_in_phases(Room room, const ir::Expr& shares);
   void assemble_phase(Phase phase, const ir::Var& counts, const ir::Expr& shares, size_t cursors);
+  bool narrow_positions(const Room& room);
   void make_room(const Room& room);
   void close_gaps(const Room& room);
   void make_workspaces();

@@ -70,8 +70,9 @@ class Hoister {
         [&](const Allocate& n) -> Stmt {
           return Allocate{n.array, expr(n.count, always), n.fill, n.space};
         },
-        [&](const Sort&) { return s; }, [&](const Break&) { return s; }, [&](const Parallel&) { return s; },
-        [&](const Resize&) { return s; }, [&](const Shrink&) { return s; }, [&](const Barrier&) { return s; });
+        [&](const Sort&) { return s; }, [&](const Break&) { return s; }, [&](const Return&) { return s; },
+        [&](const Parallel&) { return s; }, [&](const Resize&) { return s; }, [&](const Shrink&) { return s; },
+        [&](const Barrier&) { return s; });
   }
 
  private:

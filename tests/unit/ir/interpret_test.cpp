@@ -117,6 +117,27 @@ TEST(Interpret, LoopsBreakAndCount) {
   EXPECT_THAT(output, ::testing::ElementsAre(3, 3, 6));
 }
 
+TEST(Interpret, WhatReturnsACodeIsRunInAnotherWay) {
+  auto storing = [](int32_t value) {
+    FunctionBuilder f("f");
+    Var out = f.array("out", 0, ScalarType::Int32, Access::Write);
+    if (value == 1) f.when(load(out, 1) > 5, [&] { f.leave(7); });
+    f.store(out, 0, int32(value));
+    return f.build();
+  };
+  Function f = storing(1);
+  f.instead = [&] { return storing(2); };
+  for (auto [given, code, stored] : {std::tuple{5, 0, 1}, {6, 7, 2}}) {
+    std::vector<int32_t> output{0, given};
+    CallData call;
+    call.array(CallData::view(output));
+    EXPECT_EQ(Interpreter(f)(call.get()), code);
+    EXPECT_EQ(output[0], code == 0 ? 1 : 0);
+    interpret(f, call.get());
+    EXPECT_EQ(output[0], stored);
+  }
+}
+
 TEST(Interpret, VectorsAreComputedLaneByLane) {
   FunctionBuilder f("f");
   Var out = f.array("out", 0, ScalarType::Float64, Access::Write);

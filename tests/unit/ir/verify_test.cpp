@@ -168,6 +168,20 @@ TEST_F(VerifyTest, BreaksOutsideOfLoops) {
   refused("Break stands in a loop");
 }
 
+TEST_F(VerifyTest, ReturnsFromLoopsAndWithoutACode) {
+  f.when(n < 3, [&] { f.leave(1); });
+  EXPECT_TRUE(verify(f.build()));
+  f.loop("i", 0, n, [&](Var) { f.leave(1); });
+  refused("Return stands outside of loops");
+  f = FunctionBuilder("g");
+  Var m = f.scalar("m", 0);
+  f.parallel("t", m, [&](Var) { f.leave(1); });
+  refused("Return stands outside of loops and of Parallel");
+  f = FunctionBuilder("h");
+  f.leave(0);
+  refused("a function returns 0 at its end only");
+}
+
 TEST_F(VerifyTest, BreaksOutOfVectorLoopsButNotOutOfLoopsInThem) {
   LoopOptions vector{.kind = LoopKind::Vector};
   f.loop(

@@ -1,0 +1,138 @@
+// Results with more entries than narrow positions can count get wide ones. What counts as too many is taken small here,
+// so that a matrix of a few entries comes to it; every format of a result, interpreted and compiled, against the dense
+// evaluator.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "codegen/jit.hpp"
+#include "codegen/memory.hpp"
+#include "driver/leaf.hpp"
+#include "ir/interpret.hpp"
+#include "reference/evaluate.hpp"
+#include "support/program_case.hpp"
+#include "support/random_tensor.hpp"
+
+namespace spdistal {
+namespace {
+
+using namespace notation;
+
+struct Assembled {
+  std::string statement, tensors;  // "A ds 5 7, B ss 5 7"
+  std::string schedule = "";
+};
+
+const std::vector<Assembled> assembled = {
+    {"A(i,j) = B(i,j) + C(i,j)", "A ds 6 7, B ds 6 7, C ss 6 7"},
+    {"A(i,j) = B(i,j) + C(i,j)", "A ss 6 7, B ds 6 7, C ss 6 7", "parallelize(i,CPUThread)"},
+    {"A(i,j) = B(i,j) + C(i,j)", "A ds:1,0 6 7, B ds:1,0 6 7, C ds:1,0 6 7"},
+    {"A(i,j) = B(i,j) + C(i,j)", "A uq 6 7, B ds 6 7, C ss 6 7"},
+    {"A(i,j) = B(i,j) + C(i,j)", "A sd 6 7, B ds 6 7, C ss 6 7"},
+    {"A(i,j) = B(i,j)", "A ds 6 7, B ds:1,0 6 7", "reorder(j,i)"},
+    {"A(i,j) = B(i,k) * C(k,j)", "A ds 6 7, B ds 6 5, C ds 5 7", "reorder(i,k,j); parallelize(i,CPUThread)"},
+    {"A(i,j) = B(i,k) * C(k,j)", "A ss 6 7, B ss 6 5, C ss 5 7", "reorder(i,k,j)"},
+    {"a(i) = B(i,j) * c(j)", "a s 30, B ss 30 5, c s 5"},
+    {"A(i,j,k) = B(i,j,k) + C(i,j,k)", "A sss 3 4 5, B sss 3 4 5, C dss 3 4 5", "parallelize(i,CPUThread)"},
+    {"A(i,j,k) = B(i,j,k) + C(i,j,k)", "A dss 3 4 5, B sss 3 4 5, C dss 3 4 5", "parallelize(i,CPUThread)"},
+    {"A(i,j,k) = B(i,j,k) + C(i,j,k)", "A dds 3 4 5, B sss 3 4 5, C dss 3 4 5"},
+    {"A(i,j,k) = B(i,j,k) + C(i,j,k)", "A uqq 3 4 5, B sss 3 4 5, C dss 3 4 5"},
+};
+
+// Small whole numbers, so that sums are exact in any order.
+reference::Array draw(std::mt19937_64& random, const std::vector<int64_t>& dims) {
+  reference::Array out(ScalarType::Float64, dims);
+  auto number = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
+  for (Scalar& value : out.values)
+    if (number(0, 2) == 0) value = Scalar(double(number(1, 3)));
+  return out;
+}
+
+test::ProgramCase as_case(const Assembled& from, std::mt19937_64& random) {
+  test::ProgramCase out{from.statement, {}, {}};
+  std::istringstream tensors(from.tensors);
+  for (std::string one; std::getline(tensors, one, ',');) {
+    // A mode order has a comma too.
+    if (one.find(':') != one.npos) {
+      std::string rest;
+      std::getline(tensors, rest, ',');
+      one += "," + rest;
+    }
+    std::istringstream words(one);
+    std::string name, format;
+    words >> name >> format;
+    std::vector<int64_t> dims;
+    for (int64_t n; words >> n;) dims.push_back(n);
+    out.tensors.emplace(
+        name, test::TensorCase{Format::parse(format), draw(random, dims), std::vector<bool>(dims.size(), true)});
+  }
+  if (!from.schedule.empty()) out.commands = {from.schedule};
+  return out;
+}
+
+using Caller = std::function<void(const Leaf& leaf, spd_call& call)>;
+
+// Right for any number of entries that narrow positions hold; they are wide exactly where there are more.
+void expect_right(const test::ProgramCase& described, const Caller& caller) {
+  SCOPED_TRACE(test::describe(described));
+  test::BuiltProgram program = test::build(described);
+  std::map<TensorVar, Storage> stored;
+  Storages storages;
+  for (const auto& [tensor, array] : program.arrays) stored.emplace(tensor, test::to_storage(array, tensor.format()));
+  for (const auto& [tensor, storage] : stored) storages.emplace(tensor, &storage);
+  reference::Arrays wanted = program.arrays;
+  reference::evaluate(program.assignment, wanted);
+  auto compute = [&](int64_t largest) {
+    Leaf leaf(program.statement, storages, LeafOptions{.largest_position = largest});
+    codegen::HostContext context(3);
+    Storage result = leaf.compute(storages, context, [&](spd_call& call) { caller(leaf, call); });
+    EXPECT_TRUE(test::to_array(result) == wanted.at(program.assignment.lhs.tensor)) << "at most " << largest;
+    bool appended = leaf.kernel().assembly == lower::Assembly::Appended;
+    IndexWidth width = appended && result.nnz() > largest ? IndexWidth::Int64 : IndexWidth::Int32;
+    for (const LevelArrays& level : result.pattern().levels())
+      EXPECT_TRUE(level.pos.empty() || level.pos.width() == width);
+    return result.nnz();
+  };
+  int64_t entries = compute(std::numeric_limits<int32_t>::max());
+  for (int64_t largest : {int64_t(0), entries / 2, entries - 1, entries}) compute(largest);
+}
+
+TEST(WidePositions, AreMadeWhereAResultHasMoreEntriesThanNarrowOnesCount) {
+  std::mt19937_64 random{5};
+  for (const Assembled& one : assembled)
+    for (int repeat = 0; repeat < 3; repeat++)
+      expect_right(as_case(one, random),
+                   [](const Leaf& leaf, spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); });
+}
+
+TEST(WidePositions, AreMadeByCompiledKernelsToo) {
+  codegen::Jit jit{codegen::JitOptions{}};
+  if (!jit.compiles()) GTEST_SKIP() << "there is no compiler";
+  std::mt19937_64 random{6};
+  for (const Assembled& one : assembled)
+    expect_right(as_case(one, random), [&](const Leaf& leaf, spd_call& call) { jit.load(leaf.function())(call); });
+}
+
+// The kernel with wide positions is compiled when it is first needed, and kept.
+TEST(WidePositions, AreCompiledForOnlyWhereTheyAreNeeded) {
+  codegen::Jit jit{codegen::JitOptions{}};
+  std::mt19937_64 random{7};
+  test::BuiltProgram program = test::build(as_case(assembled[0], random));
+  std::map<TensorVar, Storage> stored;
+  Storages storages;
+  for (const auto& [tensor, array] : program.arrays) stored.emplace(tensor, test::to_storage(array, tensor.format()));
+  for (const auto& [tensor, storage] : stored) storages.emplace(tensor, &storage);
+  codegen::HostContext context(1);
+  auto loads_of_three_runs = [&](int64_t largest) {
+    Leaf leaf(program.statement, storages, LeafOptions{.largest_position = largest});
+    int64_t before = jit.loads();
+    codegen::Kernel kernel = jit.load(leaf.function());
+    for (int run = 0; run < 3; run++) leaf.compute(storages, context, [&](spd_call& call) { kernel(call); });
+    return jit.loads() - before;
+  };
+  EXPECT_EQ(loads_of_three_runs(1000), 1);
+  EXPECT_EQ(loads_of_three_runs(2), 2);
+}
+
+}  // namespace
+}  // namespace spdistal
