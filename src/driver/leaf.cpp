@@ -221,6 +221,7 @@ lower::Kernel lowered(const ConcreteStatement& statement, const Widths& widths, 
   return lower::lower(statement, {.widths = widths,
                                   .result = made_widths(statement.result, positions),
                                   .largest_position = options.largest_position,
+                                  .largest_dense_workspace = options.largest_dense_workspace,
                                   .operands = options.operands,
                                   .outer = options.outer,
                                   .start = options.start});

@@ -56,6 +56,8 @@ struct LeafOptions {
   std::optional<notation::Start> start = {};
   /// Results that are assembled have positions of 32 bits up to this many entries: tests take fewer than 2^31 - 1.
   int64_t largest_position = std::numeric_limits<int32_t>::max();
+  /// Workspaces of larger dimensions may be hashed.
+  int64_t largest_dense_workspace = lower::Options{}.largest_dense_workspace;
 };
 
 class Leaf;

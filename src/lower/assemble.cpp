@@ -17,26 +17,32 @@ void Lowerer::assemble() {
   const Format& format = lhs_.tensor.format();
   const Forall* outer = statement_.body.as<Forall>();
   bool parallel = outer && can_run_in_parallel(*outer);
-  Room room;
+  ResultLevels made;
   if (kernel_.assembly == Assembly::Listed) {
     for (size_t d = 0; d < lhs_.tensor.order(); d++) {
       std::string key = fmt::format("list{}", d + 1);
       params_.emplace(key, f_.array(key, int(d), ScalarType::Int64, ir::Access::Write));
     }
-    room.counts.assign(1, ir::int64(0));
+    made.counts.assign(1, ir::int64(0));
   } else {
-    while (format.levels()[room.dense].properties().full) room.gaps |= !is_whole(0, room.dense++);
-    room.counts.assign(format.order() - room.dense, ir::int64(0));
+    while (format.levels()[made.dense].properties().full) made.gaps |= !is_whole(0, made.dense++);
+    made.counts.assign(format.order() - made.dense, ir::int64(0));
   }
-  std::optional<std::vector<Expr>> bounds = bounds_of_levels(room.dense);
-  auto at_once = [&] { assemble_at_once({room.dense, *bounds, room.gaps}); };
-  auto in_phases = [&] { assemble_in_phases(room, parallel ? Expr(shares()) : ir::int64(1)); };
+  each<Where>(statement_.body, [&](const Where& where) {
+    each<Assign>(where.producer, [&](const Assign& a) {
+      if (a.lhs.tensor.format().is_dense() || rooms_.contains(a.lhs.tensor)) return;
+      if (std::optional<Room> room = hashed_room(where, a)) rooms_.emplace(a.lhs.tensor, *room);
+    });
+  });
+  std::optional<std::vector<Expr>> bounds = bounds_of_levels(made.dense);
+  auto at_once = [&] { assemble_at_once({made.dense, *bounds, made.gaps}); };
+  auto in_phases = [&] { assemble_in_phases(made, parallel ? Expr(shares()) : ir::int64(1)); };
   if (!bounds) return in_phases();
   for (size_t c = 0; c < bounds->size(); c++) (*bounds)[c] = f_.constant(fmt::format("most{}", c + 1), (*bounds)[c]);
   // Who is alone need not count to know where to begin, where positions are wide enough for all there may be.
   std::optional<Expr> alone;
   if (parallel) alone = ir::equal(shares(), 1);
-  if (narrow_positions(room)) {
+  if (narrow_positions(made)) {
     Expr fits = bounds->back() <= options_.largest_position;
     alone = alone ? *alone && fits : fits;
   }
@@ -44,35 +50,35 @@ void Lowerer::assemble() {
   else at_once();
 }
 
-bool Lowerer::narrow_positions(const Room& room) {
-  return kernel_.assembly == Assembly::Appended && pos_array(0, room.dense).type.scalar == ScalarType::Int32;
+bool Lowerer::narrow_positions(const ResultLevels& made) {
+  return kernel_.assembly == Assembly::Appended && pos_array(0, made.dense).type.scalar == ScalarType::Int32;
 }
 
-void Lowerer::make_room(const Room& room) {
+void Lowerer::make_room(const ResultLevels& made) {
   if (kernel_.assembly == Assembly::Listed) {
     for (size_t d = 0; d < lhs_.tensor.order(); d++)
-      f_.resize(params_.at(fmt::format("list{}", d + 1)), room.counts[0]);
+      f_.resize(params_.at(fmt::format("list{}", d + 1)), made.counts[0]);
   } else {
     Expr parents = ir::int64(1);
-    for (size_t level = 0; level < room.dense; level++) parents = parents * dense_size(0, level);
-    for (size_t c = 0; c < room.counts.size(); c++) {
-      Var pos = pos_array(0, room.dense + c);
+    for (size_t level = 0; level < made.dense; level++) parents = parents * dense_size(0, level);
+    for (size_t c = 0; c < made.counts.size(); c++) {
+      Var pos = pos_array(0, made.dense + c);
       f_.resize(pos, parents + 1);
-      if (c == 0 && room.gaps) f_.loop("p", ir::int64(0), parents + 1, [&](const Var& p) { f_.store(pos, p, 0); });
+      if (c == 0 && made.gaps) f_.loop("p", ir::int64(0), parents + 1, [&](const Var& p) { f_.store(pos, p, 0); });
       else f_.store(pos, 0, 0);
-      f_.resize(crd_array(0, room.dense + c), room.counts[c]);
-      parents = room.counts[c];
+      f_.resize(crd_array(0, made.dense + c), made.counts[c]);
+      parents = made.counts[c];
     }
   }
-  f_.resize(vals_array(0), room.counts.back());
+  f_.resize(vals_array(0), made.counts.back());
 }
 
 // Places that the loops do not come to end where those before them end.
-void Lowerer::close_gaps(const Room& room) {
-  if (!room.gaps) return;
-  Var pos = pos_array(0, room.dense);
+void Lowerer::close_gaps(const ResultLevels& made) {
+  if (!made.gaps) return;
+  Var pos = pos_array(0, made.dense);
   Expr places = ir::int64(1);
-  for (size_t level = 0; level < room.dense; level++) places = places * dense_size(0, level);
+  for (size_t level = 0; level < made.dense; level++) places = places * dense_size(0, level);
   f_.loop("p", ir::int64(0), places,
           [&](const Var& p) { f_.store(pos, Expr(p) + 1, ir::max(ir::load(pos, p), ir::load(pos, Expr(p) + 1))); });
 }
@@ -83,7 +89,8 @@ void Lowerer::make_workspaces() {
     each<Assign>(where.producer, [&](const Assign& a) {
       if (a.lhs.tensor.format().is_dense() || temporaries_.contains(a.lhs.tensor)) return;
       std::string name = kernel_name(print_.name(a.lhs.tensor));
-      Expr count = size(a.lhs.indices[0]);
+      auto room = rooms_.find(a.lhs.tensor);
+      Expr count = room == rooms_.end() ? size(a.lhs.indices[0]) : room->second.places;
       Var values = f_.allocate(name, a.lhs.tensor.type(), count, ir::Fill::Uninitialised);
       Temporary temporary{values, {count}, {}, {}, {}};
       temporary.marks = f_.allocate(name + "_marks", ScalarType::Bool, count, ir::Fill::Zeroed);
@@ -91,6 +98,11 @@ void Lowerer::make_workspaces() {
       std::optional<int64_t> most = a.lhs.tensor.dims()[0].value();
       ScalarType narrow = most && *most <= std::numeric_limits<int32_t>::max() ? ScalarType::Int32 : ScalarType::Int64;
       temporary.list = f_.allocate(name + "_list", narrow, count, ir::Fill::Uninitialised);
+      if (room != rooms_.end()) {
+        Var keys = f_.allocate(name + "_keys", narrow, count, ir::Fill::Uninitialised);
+        Var slots = f_.allocate(name + "_slots", ScalarType::Int64, count, ir::Fill::Uninitialised);
+        temporary.hash = Temporary::Hash{room->second.hashed, count, keys, slots};
+      }
       temporaries_.insert_or_assign(a.lhs.tensor, temporary);
     });
   });
@@ -134,37 +146,37 @@ std::optional<std::vector<Expr>> Lowerer::bounds_of_levels(size_t dense) {
 }
 
 // Makes room for as much as there can be, of which the system gives only what is touched, fills, and keeps what there is.
-void Lowerer::assemble_at_once(const Room& room) {
+void Lowerer::assemble_at_once(const ResultLevels& made) {
   std::vector<AccessState> saved = states_;
-  make_room(room);
+  make_room(made);
   cursors_.clear();
-  for (size_t c = 0; c < room.counts.size(); c++)
+  for (size_t c = 0; c < made.counts.size(); c++)
     cursors_.push_back(f_.variable(fmt::format("at{}", c + 1), ir::int64(0)));
   make_workspaces();
   in_parallel_ = true;  // there is one thread
   inside_outer_loops([&] { visit(statement_.body); });
   in_parallel_ = false;
   temporaries_.clear();
-  for (size_t c = 0; c < room.counts.size(); c++) {
-    Var pos = pos_array(0, room.dense + c);
-    if (room.dense + c == 0) f_.store(pos, 1, ir::cast(pos.type.scalar, cursors_[0]));
+  for (size_t c = 0; c < made.counts.size(); c++) {
+    Var pos = pos_array(0, made.dense + c);
+    if (made.dense + c == 0) f_.store(pos, 1, ir::cast(pos.type.scalar, cursors_[0]));
     if (c > 0) f_.shrink(pos, Expr(cursors_[c - 1]) + 1);
-    f_.shrink(crd_array(0, room.dense + c), cursors_[c]);
+    f_.shrink(crd_array(0, made.dense + c), cursors_[c]);
   }
   f_.shrink(vals_array(0), cursors_.back());
-  close_gaps(room);
+  close_gaps(made);
   states_ = saved;
 }
 
 // ---- in phases ----------------------------------------------------------------------------------------------------------
 
 // Counts what there will be, makes room, fills: each phase walks the same loops, in shares of the outermost one.
-void Lowerer::assemble_in_phases(Room room, const Expr& shares) {
-  size_t cursors = room.counts.size();
+void Lowerer::assemble_in_phases(ResultLevels made, const Expr& shares) {
+  size_t cursors = made.counts.size();
   Var counts = f_.allocate("counts", ScalarType::Int64, shares * int64_t(cursors), ir::Fill::Uninitialised);
   f_.comment("Count what there will be.");
   assemble_phase(Phase::Count, counts, shares, cursors);
-  f_.comment("Make room.");
+  f_.comment("Make made.");
   for (size_t c = 0; c < cursors; c++) {
     Var total = f_.variable(fmt::format("total{}", c + 1), ir::int64(0));
     f_.loop("t", ir::int64(0), shares, [&](const Var& t) {
@@ -173,22 +185,22 @@ void Lowerer::assemble_in_phases(Room room, const Expr& shares) {
       f_.store(counts, at, total);
       f_.increase(total, here);
     });
-    room.counts[c] = total;
+    made.counts[c] = total;
   }
   // The last level has the most positions.
-  if (narrow_positions(room))
-    f_.when(room.counts.back() > options_.largest_position, [&] {
+  if (narrow_positions(made))
+    f_.when(made.counts.back() > options_.largest_position, [&] {
       f_.comment("Too many for positions of 32 bits: a kernel with wider ones is run instead.");
       f_.leave(1);
     });
-  make_room(room);
-  if (kernel_.assembly == Assembly::Appended && room.dense == 0) {
+  make_room(made);
+  if (kernel_.assembly == Assembly::Appended && made.dense == 0) {
     Var pos = pos_array(0, 0);
-    f_.store(pos, 1, ir::cast(pos.type.scalar, room.counts[0]));
+    f_.store(pos, 1, ir::cast(pos.type.scalar, made.counts[0]));
   }
   f_.comment("Fill it.");
   assemble_phase(Phase::Fill, counts, shares, cursors);
-  close_gaps(room);
+  close_gaps(made);
 }
 
 void Lowerer::assemble_phase(Phase phase, const Var& counts, const Expr& shares, size_t cursors) {

@@ -82,6 +82,8 @@ struct Options {
   IndexWidths result = {};
   /// A kernel with narrow positions of the result returns 1 where there would be a larger one.
   int64_t largest_position = std::numeric_limits<int32_t>::max();
+  /// Workspaces of larger dimensions than this may be hashed.
+  int64_t largest_dense_workspace = int64_t(1) << 22;
   Operands operands = Operands::Whole;
   /// Variables whose loops are around the kernel and not in the statement any more (`notation::strip_loops`): their
   /// values come with the call.

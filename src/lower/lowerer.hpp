@@ -45,6 +45,13 @@ struct Temporary {
   ir::Var values;                             // a mutable scalar or an array
   std::vector<ir::Expr> sizes;                // of its dimensions
   std::optional<ir::Var> marks, list, count;  // of a sparse one: touched or not, touched coordinates, how many
+  /// Of one that may be hashed: `places` is how many places the arrays have.
+  struct Hash {
+    ir::Expr hashed, places;
+    ir::Var keys, slots;  // whose place it is; the places of touched coordinates as they came
+  };
+  std::optional<Hash> hash = {};
+  std::optional<ir::Expr> slot = {};  // of the coordinate at hand, while it is read
 };
 
 /// Does a loop over a coordinate visit all its values, or a range of them?
@@ -72,18 +79,18 @@ class Lowerer {
   // ---- assemble.cpp ----
   /// What the levels of a result that are not dense hold: the first of them, how many of each there are (for a list of
   /// coordinates: of its elements), and whether a piece may have places above them that the loops do not come to.
-  struct Room {
+  struct ResultLevels {
     size_t dense = 0;
     std::vector<ir::Expr> counts;
     bool gaps = false;
   };
   void assemble();
-  void assemble_at_once(const Room& room);
-  void assemble_in_phases(Room room, const ir::Expr& shares);
+  void assemble_at_once(const ResultLevels& made);
+  void assemble_in_phases(ResultLevels made, const ir::Expr& shares);
   void assemble_phase(Phase phase, const ir::Var& counts, const ir::Expr& shares, size_t cursors);
-  bool narrow_positions(const Room& room);
-  void make_room(const Room& room);
-  void close_gaps(const Room& room);
+  bool narrow_positions(const ResultLevels& made);
+  void make_room(const ResultLevels& made);
+  void close_gaps(const ResultLevels& made);
   void make_workspaces();
   std::optional<std::vector<ir::Expr>> bounds_of_levels(size_t dense);
 
@@ -202,6 +209,15 @@ class Lowerer {
   void zero_all();
   ir::Expr number(const std::string& name, RunTimeNumber number);
 
+  // ---- hashed.cpp ----
+  /// How many places the workspace of a where has at most, where that may be far fewer than there are coordinates.
+  struct Room {
+    ir::Expr hashed, places;
+  };
+  std::optional<Room> hashed_room(const notation::Where& where, const notation::Assign& made);
+  /// The place of a coordinate: its own, or the first that is free.
+  ir::Expr find_slot(const Temporary& temporary, const std::string& name, const ir::Expr& coordinate);
+
   // ---- active.cpp ----
   /// Where the statement has an effect, as a formula over the operands (and workspaces) that `atoms` names.
   Formula where_active(const notation::Stmt& stmt, const std::set<int>& atoms);
@@ -277,6 +293,7 @@ class Lowerer {
   std::map<IndexVar, ir::Expr> values_;  // of the variables known here
   std::vector<AccessState> states_;      // one per operand
   std::map<notation::TensorVar, Temporary> temporaries_;
+  std::map<notation::TensorVar, Room> rooms_;        // of workspaces that may be hashed
   std::map<std::string, ir::Var> params_, numbers_;  // of tensors, and scalars
   std::optional<ir::Var> shares_;
   std::map<notation::TensorVar, Formula> made_where_;  // while a formula is built: where temporaries are made

@@ -67,8 +67,8 @@ void Lowerer::visit_where(const Where& where) {
   if (sparse) {
     const Temporary& temporary = temporaries_.at(made->tensor);
     f_.loop("p_" + name, ir::int64(0), *temporary.count, [&](const Var& p) {
-      f_.store(*temporary.marks, ir::cast(ScalarType::Int64, ir::load(*temporary.list, p)),
-               ir::literal(ir::Scalar::of(false)));
+      const Var& places = temporary.hash ? temporary.hash->slots : *temporary.list;
+      f_.store(*temporary.marks, ir::cast(ScalarType::Int64, ir::load(places, p)), ir::literal(ir::Scalar::of(false)));
     });
   }
   temporaries_ = std::move(saved);
@@ -80,7 +80,8 @@ void Lowerer::write_temporary(const Assign& assign) {
   std::optional<Expr> condition = presence(assign.rhs);
   auto write = [&] {
     if (temporary.list) {
-      Expr at = values_.at(assign.lhs.indices[0]);
+      Expr coordinate = values_.at(assign.lhs.indices[0]);
+      Expr at = find_slot(temporary, kernel_name(print_.name(assign.lhs.tensor)), coordinate);
       bool fill = phase_ == Phase::Fill;
       std::optional<Expr> v;
       if (fill) v = f_.constant("value", ir::cast(type, value(assign.rhs)));
@@ -91,7 +92,11 @@ void Lowerer::write_temporary(const Assign& assign) {
           },
           [&] {
             f_.store(*temporary.marks, at, ir::literal(ir::Scalar::of(true)));
-            f_.store(*temporary.list, *temporary.count, ir::cast(temporary.list->type.scalar, at));
+            f_.store(*temporary.list, *temporary.count, ir::cast(temporary.list->type.scalar, coordinate));
+            if (temporary.hash) {
+              f_.store(temporary.hash->keys, at, ir::cast(temporary.hash->keys.type.scalar, coordinate));
+              f_.store(temporary.hash->slots, *temporary.count, at);
+            }
             f_.increase(*temporary.count, 1);
             if (fill) f_.store(temporary.values, at, *v);
           });

@@ -54,6 +54,7 @@ Expr Lowerer::value(const notation::Expr& expr) {
         auto temporary = temporaries_.find(n.tensor);
         if (temporary == temporaries_.end()) return load_operand(find_operand(n));
         if (n.indices.empty()) return temporary->second.values;
+        if (temporary->second.slot) return ir::load(temporary->second.values, *temporary->second.slot);
         return ir::load(temporary->second.values, temporary_position(temporary->second, n.indices));
       },
       [&](const Literal& n) -> Expr { return ir::literal(n.value); },
