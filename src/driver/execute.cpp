@@ -84,7 +84,8 @@ struct Execution::State {
   // Of the last run:
   runtime::Traffic traffic;
   std::map<std::pair<size_t, int64_t>, int64_t> largest;  // by access and colour: bytes of the pieces of steps
-  std::vector<double> seconds;                            // of the colours of this rank
+  std::vector<int64_t> stored;                            // of the colours of this rank: elements of sparse operands
+  std::vector<double> seconds;                            // likewise
   double exchange_seconds = 0;
   int64_t overlapped = 0;  // chunks that ran while data was under way
 
@@ -142,6 +143,7 @@ struct Execution::State {
     ready.clear();
     tasks.emplace(program, operands, result_shares, transport, located);
     seconds.assign(size_t(colours().size()), 0);
+    stored.assign(size_t(colours().size()), 0);
     for (size_t k : program.plan.fetch_order)
       if (!tasks->by_steps(k)) plan_fetch(k, operands, {});
     if (!tasks->by_steps(0)) plan_targets({});
@@ -285,6 +287,15 @@ struct Execution::State {
       compute_sparse(operands, result);
     }
     tried = true;
+    count_stored();
+  }
+
+  // Now: who asks for a report may have other operands by then.
+  void count_stored() {
+    std::fill(stored.begin(), stored.end(), 0);
+    for (size_t k = 1; k < accesses(); k++)
+      if (!program.accesses[k].access.tensor.format().is_dense())
+        for (int64_t c = colours().lo; c < colours().hi; c++) stored[size_t(c - colours().lo)] += (*pieces[k])[c].nnz();
   }
 
   void finish_fetches() {
@@ -560,10 +571,7 @@ struct Execution::State {
     w.put(overlapped);
     w.put(colours().size());
     for (int64_t c = colours().lo; c < colours().hi; c++) {
-      int64_t stored = 0;
-      for (size_t k = 1; k < accesses(); k++)
-        if (!program.accesses[k].access.tensor.format().is_dense() && pieces[k]) stored += (*pieces[k])[c].nnz();
-      w.put(stored);
+      w.put(stored[size_t(c - colours().lo)]);
       w.put(seconds[size_t(c - colours().lo)]);
       for (size_t k = 1; k < accesses(); k++) {
         auto found = largest.find({k, c});
