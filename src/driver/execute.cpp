@@ -58,6 +58,7 @@ struct Execution::State {
   std::vector<int64_t> result_dims;
   bool reads_result = false;
   std::vector<IndexVar> outer;             // the loops around the leaf
+  std::optional<Chunks> chunks;            // of the leaf; compiled kernels know their variable
   std::vector<std::vector<bool>> located;  // by access and dimension: reached through stored coordinates only
 
   // Bound to the data:
@@ -75,7 +76,6 @@ struct Execution::State {
   std::optional<Homecoming> homecoming;
   bool writes = false;                   // no two colours compute the same elements
   std::optional<bool> in_place;          // dense results; decided at the first run
-  std::optional<Chunks> chunks;          // of leaves, where computing while data is under way pays
   std::vector<std::vector<bool>> ready;  // of the colours of this rank: chunks that need nothing from other ranks
   bool tried = false;                    // has run once since it was bound
   bool looked_for_chunks = false;
@@ -97,6 +97,7 @@ struct Execution::State {
         result_dims(known_dims(statement.result)) {
     for (size_t k = 1; k < accesses(); k++) reads_result |= is_result(k);
     for (const Forall& loop : program.loops) outer.push_back(loop.var);
+    if (!program.loops.empty()) chunks = Chunks::of(program);
     find_located();
   }
 
@@ -139,7 +140,6 @@ struct Execution::State {
     ordered.clear();
     in_place.reset();
     tried = looked_for_chunks = false;
-    chunks.reset();
     ready.clear();
     tasks.emplace(program, operands, result_shares, transport, located);
     seconds.assign(size_t(colours().size()), 0);
@@ -243,7 +243,8 @@ struct Execution::State {
           if (auto* extent = std::get_if<Extent>(&number)) return extent->value().value();
           if (auto* loop = std::get_if<lower::OuterValue>(&number)) {
             auto value = values.find(loop->var);
-            return value == values.end() ? 0 : value->second;
+            require(value != values.end(), "every loop around a leaf has a value when it is called");
+            return value->second;
           }
           if (auto* count = std::get_if<lower::PositionCount>(&number))
             return tasks->positions(leaf.kernel().operands[size_t(count->operand)], count->level);
@@ -395,9 +396,7 @@ struct Execution::State {
   }
 
   void find_chunks() {
-    if (!program.loops.empty() && tasks->steps().size() == 1 && tasks->steps()[0].empty() && !tasks->everywhere())
-      chunks = Chunks::of(program);
-    if (!chunks) return;
+    if (!chunks || tasks->steps().size() != 1 || !tasks->steps()[0].empty() || tasks->everywhere()) return;
     std::vector<std::vector<bool>> found;
     int64_t bytes = 0;
     bool any = false;

@@ -202,5 +202,16 @@ TEST(Execute, RowsThatNeedNothingFromElsewhereRunWhileTheOthersWait) {
   });
 }
 
+TEST(Execute, ChunksOfRowsAreRightAfterAPatternHasChanged) {
+  runtime::testkit::on_ranks([](Transport& t) {
+    SecondDifference difference(t);
+    for (int64_t width : {1, 2, 1}) {
+      difference.compute(width);
+      int64_t overlapped = difference.execution->report().overlapped;
+      EXPECT_GE(overlapped, t.size() > 1 ? 6 * t.size() : 0) << "the chunks are what this looks at";
+    }
+  });
+}
+
 }  // namespace
 }  // namespace spdistal
