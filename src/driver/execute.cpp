@@ -101,7 +101,8 @@ struct Execution::State {
     find_located();
   }
 
-  // A leaf for any pieces tells which dense levels it walks all of.
+  // A leaf for any pieces tells which dense levels it walks all of. Blocks of a result that one colour writes are places
+  // for all of their elements: then they may be those of its home.
   void find_located() {
     lower::Kernel kernel = lower::lower(lower::insert_workspace(program.leaf, outer),
                                         {.operands = lower::Operands::Pieces, .outer = outer});
@@ -112,7 +113,9 @@ struct Execution::State {
         bool swept = std::find(kernel.swept.begin(), kernel.swept.end(), a.indices[d]) != kernel.swept.end();
         // What a sparse tensor stores elsewhere needs a place too, unless only what occurs elsewhere is fetched of it.
         bool fetched = std::holds_alternative<plan::Gather>(plan_of(k).projections[d]);
-        located.back().push_back(!swept && (fetched || a.tensor.format().is_dense()));
+        bool block = k == 0 && plan_of(k).privilege == plan::Privilege::Write &&
+                     std::holds_alternative<plan::Affine>(plan_of(k).projections[d]);
+        located.back().push_back(!swept && !block && (fetched || a.tensor.format().is_dense()));
       }
     }
     for (const lower::LevelOfTensor& whole : kernel.whole_levels) {
