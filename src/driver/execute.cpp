@@ -76,6 +76,7 @@ struct Execution::State {
   std::optional<Homecoming> homecoming;
   bool writes = false;                   // no two colours compute the same elements
   std::optional<bool> in_place;          // dense results; decided at the first run
+  std::optional<bool> stays;             // sparse results, likewise: pieces that colours compute are those of the home
   std::vector<std::vector<bool>> ready;  // of the colours of this rank: chunks that need nothing from other ranks
   bool tried = false;                    // has run once since it was bound
   bool looked_for_chunks = false;
@@ -142,6 +143,7 @@ struct Execution::State {
     pieces.resize(accesses());
     ordered.clear();
     in_place.reset();
+    stays.reset();
     tried = looked_for_chunks = false;
     ready.clear();
     tasks.emplace(program, operands, result_shares, transport, located);
@@ -478,7 +480,8 @@ struct Execution::State {
   void compute_sparse(const Homes& operands, std::optional<Home>& result) {
     Coordinates entries(result_dims, result_var().type());
     std::vector<Storage> made;
-    bool stays = tasks->steps().size() == 1 && !tasks->by_steps(0) && writes && !tasks->everywhere() && matches_home();
+    if (!stays)
+      stays = tasks->steps().size() == 1 && !tasks->by_steps(0) && writes && !tasks->everywhere() && matches_home();
     for (const Step& step : tasks->steps()) {
       fetch_step(operands, step);
       if (tasks->by_steps(0)) plan_targets(step);
@@ -486,7 +489,7 @@ struct Execution::State {
         for (int64_t c = colours().lo; c < colours().hi; c++) {
           const std::vector<Range>& ranges = targets[size_t(c - colours().lo)].ranges;
           if (tasks->is_idle(c, step)) {
-            if (stays)
+            if (*stays)
               made.push_back(pack(Coordinates(result_dims, result_var().type()), result_var().format(), ranges));
             continue;
           }
@@ -494,7 +497,7 @@ struct Execution::State {
           timed(c, [&] {
             Storage piece = launch.code->leaf.compute(*launch.inputs, ranges, session.context,
                                                       [&](spd_call& call) { launch.code->kernel(call); });
-            if (stays) made.push_back(std::move(piece));
+            if (*stays) made.push_back(std::move(piece));
             else entries.append(unpack(piece));
           });
         }
@@ -502,9 +505,9 @@ struct Execution::State {
     }
     double begin = now();
     const Format& format = result_var().format();
-    if (stays && keeps_patterns(result, made)) {
+    if (*stays && keeps_patterns(result, made)) {
       take_values(*result, std::move(made));
-    } else if (stays) {
+    } else if (*stays) {
       result.emplace(transport, format, result_dims, result_var().type(), result_shares, std::move(made));
     } else {
       Home fresh = tasks->everywhere() ? scatter(transport, pack(std::move(entries), format), result_shares)
@@ -537,7 +540,7 @@ struct Execution::State {
     home.changed();
   }
 
-  // Are the pieces that colours compute just those of the result's home?
+  // Collective. Are the pieces that colours compute just those of the result's home?
   bool matches_home() {
     bool same = result_shares.grid.count() == tasks->grid().count();
     for (int64_t c = colours().lo; c < colours().hi && same; c++) {
