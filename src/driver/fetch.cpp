@@ -1,6 +1,7 @@
 #include "driver/fetch.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "base/require.hpp"
 #include "runtime/partition/match.hpp"
@@ -149,6 +150,26 @@ Instances home_instances(const Home& home) {
   return out;
 }
 
+namespace {
+
+// Pieces of equal shares are copies of each other: a rank takes its own, else that of the lowest colour gives.
+class Givers {
+ public:
+  Givers(const Shares& shares, const Mapping& ranks) : first_(first_alike(shares)) {
+    for (size_t q = 0; q < first_.size(); q++) lowest_.try_emplace({first_[q], ranks.rank_of(int64_t(q))}, int64_t(q));
+  }
+  bool gives(int64_t q, int to) const {
+    auto there = lowest_.find({first_[size_t(q)], to});
+    return q == (there == lowest_.end() ? first_[size_t(q)] : there->second);
+  }
+
+ private:
+  std::vector<int64_t> first_;                         // of the same share
+  std::map<std::pair<int64_t, int>, int64_t> lowest_;  // of the same share on a rank
+};
+
+}  // namespace
+
 struct Fetch::State {
   Transport& transport;
   std::string name;
@@ -244,6 +265,7 @@ struct Fetch::State {
 
     // What each home piece gives to each colour: coordinates and numbers.
     size_t order = home.order();
+    Givers givers(home.shares(), home_ranks);
     std::vector<runtime::Writer> to(size_t(transport.size()));
     struct Given {
       int64_t home, count;
@@ -259,10 +281,10 @@ struct Fetch::State {
       Space held = held_positions(home, q);
       std::optional<Coordinates> entries;
       for (int64_t c = 0; c < request.colours.count(); c++) {
-        if (!gives(home, q, task_ranks.rank_of(c))) continue;
+        int rank = task_ranks.rank_of(c);
+        if (!givers.gives(q, rank)) continue;
         Space part = selected[c] & held;
         if (part.empty()) continue;
-        int rank = task_ranks.rank_of(c);
         bool here = rank == transport.rank();
         bool whole = here && part.size() == stored.nnz();
         Given g{q, part.size(), {}, {}};
@@ -381,22 +403,6 @@ struct Fetch::State {
       while (!r.at_end()) out.push_back(out.back() + r.take<int64_t>());
     }
     return out;
-  }
-
-  // Pieces of equal shares are copies of each other: a rank takes its own, else that of the lowest colour gives.
-  bool gives(const Home& home, int64_t q, int rank) const {
-    const std::vector<Share>& shares = home.shares().of;
-    int mine = home_ranks.rank_of(q);
-    int64_t lowest = q, lowest_there = -1, lowest_here = q;
-    for (int64_t other = 0; other < int64_t(shares.size()); other++) {
-      if (!(shares[size_t(other)] == shares[size_t(q)])) continue;
-      lowest = std::min(lowest, other);
-      int there = home_ranks.rank_of(other);
-      if (there == rank && lowest_there < 0) lowest_there = other;
-      if (there == mine) lowest_here = std::min(lowest_here, other);
-    }
-    if (lowest_there >= 0) return mine == rank && q == lowest_there;
-    return q == lowest;
   }
 
   // Positions of a piece that are its own and not just between, nor held by a share that comes before.
