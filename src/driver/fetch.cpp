@@ -53,6 +53,22 @@ Space product_of(const Format& format, const std::vector<Space>& sets) {
   return Space::from_rects(int(order), sides);
 }
 
+void fill_up(std::vector<Space>& sets, int64_t most) {
+  while (true) {
+    double rects = 1;
+    Space* shortest = nullptr;
+    size_t lists = 0;
+    for (Space& set : sets) {
+      if (set.rect_count() < 2) continue;
+      lists++;
+      rects *= double(set.rect_count());
+      if (!shortest || set.rect_count() < shortest->rect_count()) shortest = &set;
+    }
+    if (lists < 2 || rects <= double(most)) return;
+    *shortest = Space(shortest->bounding());
+  }
+}
+
 Space universe_of(const Format& format, const std::vector<int64_t>& dims) {
   std::vector<Range> sides;
   for (int dim : format.mode_order()) sides.push_back({0, dims[size_t(dim)]});
@@ -223,12 +239,7 @@ struct Fetch::State {
         Range hull = sets[d].empty() ? Range{0, 0} : sets[d].bounding()[0];
         ranges.push_back(request.ranges[size_t(c - colours.lo)][d].value_or(hull));
       }
-      // Two long lists make too many rectangles: the shorter one is filled up.
-      size_t most = 1;
-      for (Space& set : sets) {
-        most *= std::max<size_t>(1, set.rect_count());
-        if (most > size_t(4) << 20 && !set.empty()) set = Space(set.bounding()), most = 1;
-      }
+      fill_up(sets, int64_t(4) << 20);
       Space needed = product_of(home.format(), sets);
       std::vector<Range> sides;
       for (int dim : home.format().mode_order()) sides.push_back(ranges[size_t(dim)]);
