@@ -195,7 +195,7 @@ std::string placed(const char* tensor, const char* format, const char* machine, 
   std::string out;
   for (const plan::Statement& s : plan.accesses.at(1).partitions) {
     if (s.op == plan::Op::Init || s.op == plan::Op::Entry) continue;
-    out += std::string(s.function) + (s.function.empty() ? "" : ": ") + std::string(plan::name_of(s.op)) + "\n";
+    out += s.function.str() + (s.function.empty() ? "" : ": ") + std::string(plan::name_of(s.op)) + "\n";
   }
   return out;
 }
