@@ -28,12 +28,6 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-std::vector<int64_t> known_dims(const TensorVar& tensor) {
-  std::vector<int64_t> dims;
-  for (const Extent& extent : tensor.dims()) dims.push_back(extent.value().value());
-  return dims;
-}
-
 // A kernel for pieces of certain widths.
 struct Compiled {
   Leaf leaf;

@@ -12,15 +12,6 @@ using runtime::Space;
 
 namespace {
 
-std::vector<int64_t> known_dims(const TensorVar& tensor) {
-  std::vector<int64_t> dims;
-  for (const Extent& extent : tensor.dims()) {
-    require(extent.value().has_value(), "sizes are known when a tensor is placed");
-    dims.push_back(*extent.value());
-  }
-  return dims;
-}
-
 // The level whose positions a variable counts, and the loops that deal them out, in order.
 struct PositionLoops {
   size_t level;

@@ -29,15 +29,6 @@ lower::IndexWidths made_widths(const TensorVar& result) {
   return out;
 }
 
-std::vector<int64_t> known_dims(const TensorVar& tensor) {
-  std::vector<int64_t> dims;
-  for (const Extent& extent : tensor.dims()) {
-    require(extent.value().has_value(), "sizes are known when a statement runs");
-    dims.push_back(*extent.value());
-  }
-  return dims;
-}
-
 std::vector<Range> whole_bounds(const TensorVar& tensor) {
   std::vector<Range> out;
   for (int64_t n : known_dims(tensor)) out.push_back({0, n});

@@ -16,12 +16,6 @@ namespace {
 
 Range hull(const Space& set) { return set.empty() ? Range{0, 0} : set.bounding()[0]; }
 
-std::vector<int64_t> known_dims(const TensorVar& tensor) {
-  std::vector<int64_t> dims;
-  for (const Extent& extent : tensor.dims()) dims.push_back(extent.value().value());
-  return dims;
-}
-
 }  // namespace
 
 Tasks::Tasks(const lower::Distributed& program, const Homes& operands, const Shares& result,

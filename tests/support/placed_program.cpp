@@ -65,11 +65,9 @@ reference::Arrays draw_data(const PlacedProgram& program, uint64_t seed, int64_t
   auto number = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
   reference::Arrays out;
   for (const auto& [name, tensor] : program.tensors) {
-    std::vector<int64_t> dims;
-    for (const Extent& extent : tensor.dims()) dims.push_back(extent.value().value());
-    reference::Array array(ScalarType::Float64, dims);
+    reference::Array array(ScalarType::Float64, known_dims(tensor));
     bool sparse = !tensor.format().is_dense();
-    each_element(dims, [&](const std::vector<int64_t>& at, size_t position) {
+    each_element(array.dims, [&](const std::vector<int64_t>& at, size_t position) {
       bool stored = !sparse || (at[0] % 3 != 0 && number(1, one_in) == 1);
       if (stored) array.values[position] = Scalar(double(number(1, 4)));
     });

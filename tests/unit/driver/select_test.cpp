@@ -60,9 +60,7 @@ std::optional<Case> draw_case(Random& random) {
   for (size_t k = 1; k < program.accesses.size(); k++) {
     const TensorVar& tensor = program.accesses[k].access.tensor;
     if (tensor != scope.tensors.at("B")) continue;
-    std::vector<int64_t> dims;
-    for (const Extent& extent : tensor.dims()) dims.push_back(*extent.value());
-    return Case{program.plan.accesses[k], tensor.format(), dims};
+    return Case{program.plan.accesses[k], tensor.format(), known_dims(tensor)};
   }
   return {};
 }
