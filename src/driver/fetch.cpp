@@ -20,18 +20,6 @@ using runtime::Rect;
 using runtime::Space;
 using runtime::Transport;
 
-PatternHandle dense_pattern(const Format& format, const std::vector<int64_t>& dims, const std::vector<Range>& ranges,
-                            ScalarType type) {
-  std::vector<LevelArrays> levels;
-  int64_t positions = 1;
-  for (int dim : format.mode_order()) {
-    const Range& range = ranges[size_t(dim)];
-    positions = checked_positions(positions, range.size(), size_of(type), "a dense piece");
-    levels.push_back({dims[size_t(dim)], range, positions, {}, {}});
-  }
-  return std::make_shared<const Pattern>(format, dims, std::move(levels));
-}
-
 Space product_of(const Format& format, const std::vector<Space>& sets) {
   std::vector<Range> sides;
   std::vector<Range> rect(sets.size());
@@ -259,7 +247,7 @@ struct Fetch::State {
         own.add(Instance(home.type(), Layout::compact(Space(int(home.order())))));
         continue;
       }
-      p.own.emplace(dense_pattern(home.format(), home.dims(), ranges, home.type()), home.type());
+      p.own.emplace(dense_pattern(home.format(), home.dims(), ranges, home.type(), "a dense piece"), home.type());
       missing.push_back(needed & box);
       own.add(instance_of(*p.own, Layout::box(box)));
     }

@@ -13,10 +13,6 @@
 
 namespace spdistal {
 
-/// A tensor whose levels all are dense, over a range of each dimension.
-PatternHandle dense_pattern(const Format& format, const std::vector<int64_t>& dims, const std::vector<Range>& ranges,
-                            ScalarType type);
-
 /// { x : x_d in sets[d] }, in the order of the levels.
 runtime::Space product_of(const Format& format, const std::vector<runtime::Space>& sets);
 /// Makes products of sets simpler where they would have more rectangles than that: of several lists the shortest becomes

@@ -44,7 +44,8 @@ Homecoming::Homecoming(runtime::Transport& transport, std::string name, const Ho
       traffic_(traffic),
       has_replicas_(has_replicas(home)) {
   for (const Target& target : targets_)
-    pieces_.emplace_back(dense_pattern(home.format(), home.dims(), target.ranges, home.type()), home.type());
+    pieces_.emplace_back(dense_pattern(home.format(), home.dims(), target.ranges, home.type(), "a dense piece"),
+                         home.type());
 }
 
 Space Homecoming::box(int64_t colour, const Format& format) const {
