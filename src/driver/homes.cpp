@@ -25,7 +25,7 @@ std::vector<PositionLoops> position_loops(const ConcreteStatement& statement, co
       if (auto* at = r.value.as<StoredCoordinate>()) {
         PositionLoops found{at->levels.last, {}};
         for (const Forall& loop : loops)
-          if (depends_on(statement.provenance, at->position.as<ValueOf>()->var, loop.var))
+          if (statement.provenance.bounded_by(at->position.as<ValueOf>()->var, loop.var))
             found.loops.push_back(loop.var);
         if (!found.loops.empty()) out.push_back(std::move(found));
       }

@@ -82,7 +82,7 @@ bool Tasks::is_idle(const LoopValues& values) const {
   const Provenance& provenance = program_.leaf.provenance;
   for (const Root& root : provenance.roots) {
     bool cut = std::any_of(values.begin(), values.end(),
-                           [&](const auto& value) { return depends_on(provenance, root.var, value.first); });
+                           [&](const auto& value) { return provenance.bounded_by(root.var, value.first); });
     if (cut && bounds_.of(root.var, values).size() <= 0) return true;
   }
   return std::any_of(program_.accesses.begin(), program_.accesses.end(), [&](const lower::PlannedAccess& a) {
