@@ -312,9 +312,7 @@ struct Fetch::State {
         }
       }
     }
-    std::vector<runtime::Bytes> messages;
-    for (runtime::Writer& w : to) messages.push_back(w.take());
-    for (const runtime::Bytes& bytes : runtime::deal(transport, std::move(messages))) {
+    for (const runtime::Bytes& bytes : runtime::deal(transport, runtime::messages_of(std::move(to)))) {
       runtime::Reader r(bytes);
       while (!r.at_end()) {
         int64_t c = r.take<int64_t>();
@@ -445,9 +443,7 @@ struct Fetch::State {
     for (int64_t c = 0; c < request.colours.count(); c++)
       if (!colours.contains(c))
         for (size_t d : gathered) needs[size_t(c)].coordinates[d] = Space(1);
-    std::vector<runtime::Bytes> messages;
-    for (runtime::Writer& w : to) messages.push_back(w.take());
-    for (const runtime::Bytes& bytes : runtime::deal(transport, std::move(messages))) {
+    for (const runtime::Bytes& bytes : runtime::deal(transport, runtime::messages_of(std::move(to)))) {
       runtime::Reader r(bytes);
       while (!r.at_end()) {
         int64_t c = r.take<int64_t>();
