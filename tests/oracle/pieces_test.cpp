@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 #include <random>
-#include <sstream>
 
 #include "codegen/jit.hpp"
 #include "codegen/memory.hpp"
@@ -19,6 +18,7 @@
 #include "reference/arithmetic.hpp"
 #include "reference/evaluate.hpp"
 #include "schedule/parse.hpp"
+#include "support/formats.hpp"
 #include "support/random_program.hpp"
 #include "support/random_schedule.hpp"
 #include "support/random_tensor.hpp"
@@ -456,13 +456,6 @@ struct Named {
 void PrintTo(const Named& named, std::ostream* out) { *out << named.statement << "  " << named.formats; }
 std::string name_of(const ::testing::TestParamInfo<Named>& info) { return info.param.name; }
 
-Format format_of(const std::string& formats, std::string_view tensor, size_t order) {
-  std::istringstream words(formats);
-  for (std::string word; words >> word;)
-    if (word.substr(0, word.find(':')) == tensor) return Format::parse(word.substr(word.find(':') + 1));
-  return dense_format(order);
-}
-
 void check_named(const Named& named, uint64_t seed, const Caller& caller) {
   std::mt19937_64 random{seed};
   auto number = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
@@ -482,21 +475,16 @@ void check_named(const Named& named, uint64_t seed, const Caller& caller) {
   scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
     std::vector<Extent> dims;
     for (const IndexVar& index : indices) dims.push_back(size(index));
-    Format format = format_of(named.formats, name.text, indices.size());
+    Format format = test::format_of(named.formats, name.text, indices.size());
     return TensorVar({Symbol(std::string(name.text)), ScalarType::Float64, dims, format});
   };
   Assignment assignment = parse_assignment(named.statement, scope);
   reference::Arrays arrays;
   std::string trace = "seed " + std::to_string(seed) + ":";
   for (const TensorVar& tensor : tensors(assignment)) {
-    std::vector<int64_t> dims;
-    for (const Extent& extent : tensor.dims()) dims.push_back(*extent.value());
-    reference::Array array(ScalarType::Float64, dims);
-    int64_t sparsity = tensor.format().is_dense() ? 0 : number(1, 4);  // one of so many more is stored
-    for (Scalar& value : array.values)
-      if (number(0, sparsity) == 0) value = Scalar(double(number(-3, 3)));
+    reference::Array array = test::draw_array(random, tensor);
+    for (int64_t n : array.dims) trace += " " + std::to_string(n);
     arrays.emplace(tensor, std::move(array));
-    for (int64_t n : dims) trace += " " + std::to_string(n);
     trace += ";";
   }
   // The size of the machine is known when compiling, or only when running.
@@ -657,7 +645,7 @@ Leaf leaf_by_rows(const std::string& statement, const std::string& formats, cons
   Scope scope;
   scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
     return TensorVar({Symbol(std::string(name.text)), ScalarType::Float64, std::vector<Extent>(indices.size(), 32),
-                      format_of(formats, name.text, indices.size())});
+                      test::format_of(formats, name.text, indices.size())});
   };
   Assignment assignment = parse_assignment(statement, scope);
   Machine machine{Grid(Param("p"))};

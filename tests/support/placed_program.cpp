@@ -1,7 +1,6 @@
 #include "support/placed_program.hpp"
 
 #include <algorithm>
-#include <sstream>
 
 #include "base/text.hpp"
 #include "driver/homes.hpp"
@@ -12,6 +11,7 @@
 #include "reference/evaluate.hpp"
 #include "schedule/parse.hpp"
 #include "support/elements.hpp"
+#include "support/formats.hpp"
 #include "support/random_tensor.hpp"
 #include "tensor/distribute.hpp"
 #include "tensor/pack.hpp"
@@ -22,13 +22,6 @@ using namespace notation;
 using runtime::Transport;
 
 namespace {
-
-Format format_of(const std::string& formats, std::string_view tensor, size_t order) {
-  std::istringstream words(formats);
-  for (std::string word; words >> word;)
-    if (word.substr(0, word.find(':')) == tensor) return Format::parse(word.substr(word.find(':') + 1));
-  return dense_format(order);
-}
 
 std::string shown(const reference::Array& array) {
   return join(array.values, " ", [](const Scalar& value) { return notation::print(value); });
