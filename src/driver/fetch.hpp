@@ -7,25 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "driver/regions.hpp"
 #include "driver/select.hpp"
 #include "runtime/region/exchange.hpp"
 #include "tensor/home.hpp"
 
 namespace spdistal {
-
-/// { x : x_d in sets[d] }, in the order of the levels.
-runtime::Space product_of(const Format& format, const std::vector<runtime::Space>& sets);
-/// Makes products of sets simpler where they would have more rectangles than that: of several lists the shortest becomes
-/// the range around it.
-void fill_up(std::vector<runtime::Space>& sets, int64_t most);
-/// What a home piece of a dense tensor holds, in the order of the levels, and its memory.
-runtime::Partition held_by(const Home& home, const runtime::Space& universe);
-runtime::Instances home_instances(const Home& home);
-runtime::Space universe_of(const Format& format, const std::vector<int64_t>& dims);
-/// The memory of a storage as the instance of a rectangle or of consecutive numbers.
-runtime::Instance instance_of(const Storage& storage, runtime::Layout layout);
-/// The same instances over the memory that the pieces of a home have now.
-runtime::Instances moved_to(const runtime::Instances& instances, const Home& home);
 
 /// The ranges that the dense levels of a piece cover, by dimension; none: just what comes.
 using Ranges = std::vector<std::optional<Range>>;

@@ -1,4 +1,4 @@
-#include "driver/fetch.hpp"
+#include "driver/regions.hpp"
 
 #include <gtest/gtest.h>
 
