@@ -16,6 +16,7 @@ Fetch::State::State(Transport& t, const Home& home, const FetchRequest& request)
     : transport(t),
       name(request.access.text),
       traffic(request.traffic),
+      homes(home.shares()),
       home_ranks(home.shares().grid.count(), t.size()),
       task_ranks(request.colours.count(), t.size()),
       colours(task_ranks.colours_of(t.rank())),
@@ -86,6 +87,7 @@ int64_t Fetch::base(int64_t colour) const { return state_->piece(colour).base; }
 bool Fetch::local_values_come_first() const {
   return std::none_of(state_->pieces.begin(), state_->pieces.end(), [](const FetchedPiece& p) { return !!p.staged; });
 }
+const Shares& Fetch::homes() const { return state_->homes; }
 int64_t Fetch::bytes_received() const { return state_->exchange ? state_->exchange->bytes_received() : 0; }
 
 }  // namespace spdistal

@@ -46,6 +46,8 @@ class Fetch {
   bool is_home(int64_t colour) const;
   /// The first global position that a piece stores at the level of the split.
   int64_t base(int64_t colour) const;
+  /// Of the homes that it brings pieces from.
+  const Shares& homes() const;
   /// From other ranks, each time that it is brought.
   int64_t bytes_received() const;
   /// Are the values that stay on this rank in place after `start`?

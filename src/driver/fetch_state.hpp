@@ -19,6 +19,7 @@ struct Fetch::State {
   runtime::Transport& transport;
   std::string name;
   runtime::Traffic* traffic;
+  Shares homes;
   runtime::Mapping home_ranks, task_ranks;
   Range colours;  // of this rank
 

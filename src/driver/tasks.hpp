@@ -18,12 +18,14 @@ using Homes = std::map<notation::TensorVar, const Home*>;
 /// The values of the loops that are not distributed, outermost first.
 using Step = std::vector<int64_t>;
 
+/// By access and dimension: does the leaf come to it only where other pieces store coordinates?
+using Located = std::vector<std::vector<bool>>;
+Located find_located(const lower::Distributed& program);
+
 class Tasks {
  public:
-  /// `located`: variables that the leaf only comes to through coordinates that pieces store.
-  /// `located` tells the dimensions of accesses that the leaf comes to only where other pieces store coordinates.
   Tasks(const lower::Distributed& program, const Homes& operands, const Shares& result, runtime::Transport& transport,
-        std::vector<std::vector<bool>> located);
+        const Located& located);
 
   const runtime::ColourGrid& grid() const { return grid_; }
   Range colours() const { return colours_; }  // of this rank
@@ -65,7 +67,7 @@ class Tasks {
 
   const lower::Distributed& program_;
   runtime::Transport& transport_;
-  std::vector<std::vector<bool>> located_;
+  const Located& located_;
   std::map<std::pair<notation::TensorVar, size_t>, int64_t> positions_;
   notation::Bounds bounds_;
   std::vector<size_t> distributed_, sequential_;  // which of the loops
@@ -75,6 +77,9 @@ class Tasks {
   std::vector<Step> steps_;
   std::map<std::pair<size_t, size_t>, std::vector<runtime::Space>> occurring_;  // by access and level, of this rank's
 };
+
+/// Which access of the plan one of a kernel is.
+size_t number_of(const lower::Distributed& program, const notation::Access& access);
 
 /// [lo, hi) as a set.
 runtime::Space interval(const Range& range);
