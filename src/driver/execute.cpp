@@ -43,6 +43,11 @@ struct Execution::State {
   std::map<TensorVar, uint64_t> patterns;  // that this is bound to
   std::optional<Tasks> tasks;
   Tasks::Pieces pieces;  // by access; of those that steps cut, of the step at hand
+  // Of accesses that steps cut: which step is at hand, and the fetches of all steps, without their values. There are as
+  // many as index arrays fit into as much memory as the homes of the operands take; others are planned every time.
+  std::vector<Step> at_hand;
+  std::map<std::pair<size_t, Step>, std::shared_ptr<Fetch>> kept;
+  size_t kept_bytes = 0, home_bytes = 0;
   struct Ordered {
     std::optional<Home> home;
     uint64_t version = 0;  // of the contents that it copies
@@ -84,6 +89,11 @@ struct Execution::State {
     homecoming.reset();
     pieces.clear();
     pieces.resize(accesses());
+    at_hand.assign(accesses(), {});
+    kept.clear();
+    kept_bytes = home_bytes = 0;
+    for (const auto& [tensor, home] : operands)
+      for (int64_t q = home->colours().lo; q < home->colours().hi; q++) home_bytes += home->piece(q).bytes();
     ordered.clear();
     in_place.reset();
     stays.reset();
@@ -124,7 +134,8 @@ struct Execution::State {
     for (int64_t c = 0; c < tasks->grid().count(); c++) request.needs.push_back(tasks->need(k, c, step, pieces));
     for (int64_t c = colours().lo; c < colours().hi; c++) request.ranges.push_back(tasks->ranges(k, c, step, pieces));
     tasks->forget(k);
-    pieces[k].emplace(transport, source(k, operands), std::move(request));
+    pieces[k] = std::make_shared<Fetch>(transport, source(k, operands), std::move(request));
+    notes.planned++;
   }
 
   void plan_targets(const Step& step) {
@@ -175,11 +186,37 @@ struct Execution::State {
     notes.exchange_seconds += now() - begin;
   }
 
+  // Of pieces that belong to another step. None is left for those to be looked at that are planned next.
+  void let_go(const Step& step) {
+    for (size_t k = 1; k < accesses(); k++) {
+      if (!tasks->by_steps(k) || !pieces[k] || at_hand[k] == tasks->step_of(k, step)) continue;
+      if (kept.contains({k, at_hand[k]})) pieces[k]->release();
+      pieces[k].reset();
+      tasks->forget(k);
+    }
+  }
+
+  // Collective. The fetch of a step: kept since it was planned, or planned now.
+  void take(size_t k, const Homes& operands, const Step& step) {
+    at_hand[k] = tasks->step_of(k, step);
+    if (auto found = kept.find({k, at_hand[k]}); found != kept.end()) {
+      pieces[k] = found->second;
+      return;
+    }
+    plan_fetch(k, operands, step);
+    size_t bytes = pieces[k]->pattern_bytes();
+    bool fits = kept_bytes + bytes <= home_bytes;
+    if (transport.allreduce(int64_t(fits), runtime::ReduceOp::Min) == 0) return;
+    kept.emplace(std::pair(k, at_hand[k]), pieces[k]);
+    kept_bytes += bytes;
+  }
+
   void fetch_step(const Homes& operands, const Step& step) {
     double begin = now();
+    let_go(step);
     for (size_t k : program.plan.fetch_order)
       if (tasks->by_steps(k)) {
-        plan_fetch(k, operands, step);
+        if (!pieces[k]) take(k, operands, step);
         pieces[k]->start(source(k, operands));
         pieces[k]->finish();
         notes.note_piece(k, *tasks, pieces);
@@ -362,6 +399,7 @@ Execution::~Execution() = default;
 
 void Execution::bind(const Homes& operands) { state_->bind(operands); }
 void Execution::compute(const Homes& operands, std::optional<Home>& result) {
+  state_->notes.planned = 0;
   state_->bind(operands);
   state_->compute(operands, result);
 }
@@ -369,7 +407,7 @@ const plan::Plan& Execution::plan() const { return state_->program.plan; }
 std::string Execution::kernel() const {
   // Before the first run: that of the first colour here which has something to do. Pieces of steps are not there yet.
   State& s = *state_;
-  bool there = std::all_of(s.pieces.begin() + 1, s.pieces.end(), [](const auto& piece) { return piece.has_value(); });
+  bool there = std::all_of(s.pieces.begin() + 1, s.pieces.end(), [](const auto& piece) { return piece != nullptr; });
   for (int64_t c = s.colours().lo; there && s.launcher.kernel().empty() && c < s.colours().hi; c++)
     if (!s.tasks->is_idle(c, {})) s.launcher.compile(c);
   return s.launcher.kernel();

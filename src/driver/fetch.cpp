@@ -23,6 +23,8 @@ Fetch::State::State(Transport& t, const Home& home, const FetchRequest& request)
       pieces(size_t(colours.size())) {
   if (home.format().is_dense()) plan_dense(home, request);
   else plan_sparse(home, request);
+  for (FetchedPiece& p : pieces)
+    if (p.own) p.pattern = p.own->shared_pattern();
   find_pieces(home);
 }
 
@@ -47,13 +49,40 @@ void Fetch::State::find_pieces(const Home& home) {
     else p.storage = &*p.own;
 }
 
+void Fetch::State::release() {
+  require(!under_way, "values that are under way have memory");
+  for (FetchedPiece& p : pieces) {
+    p.own.reset();
+    if (p.staged) *p.staged->buffer() = runtime::Buffer();
+  }
+  exchange->release();
+  brought = 0;
+  released = true;
+}
+
+// The memory that `release` gave back.
+void Fetch::State::allocate() {
+  Instances fresh(colours);
+  for (int64_t c = colours.lo; c < colours.hi; c++) {
+    FetchedPiece& p = piece(c);
+    const runtime::Instance& before = (*users)[c];
+    if (p.pattern) p.own.emplace(p.pattern, before.type());
+    if (p.staged) p.staged->buffer()->grow(runtime::bytes_for(before.layout().extent(), before.type()));
+    fresh.add(p.pattern && !p.staged ? instance_of(*p.own, before.shared_layout()) : before);
+  }
+  users = std::move(fresh);
+  released = false;
+}
+
 void Fetch::State::start(const Home& home) {
+  bool anew = released;
+  if (anew) allocate();
   find_pieces(home);
   if (home.version() == brought) return;
   brought = home.version();
   std::vector<const std::byte*> before = std::move(bound);
   remember(home);
-  if (before != bound) exchange->rebind(moved_to(*sources, home), *users);
+  if (anew || before != bound) exchange->rebind(moved_to(*sources, home), *users);
   exchange->start();
   under_way = true;
 }
@@ -81,6 +110,12 @@ void Fetch::start(const Home& home) { state_->start(home); }
 bool Fetch::is_there() const { return !state_->under_way; }
 bool Fetch::poll() { return !state_->under_way || state_->exchange->poll(); }
 void Fetch::finish() { state_->finish(); }
+void Fetch::release() { state_->release(); }
+size_t Fetch::pattern_bytes() const {
+  size_t sum = 0;
+  for (const FetchedPiece& p : state_->pieces) sum += p.pattern ? p.pattern->bytes() : 0;
+  return sum;
+}
 const Storage& Fetch::operator[](int64_t colour) const { return *state_->piece(colour).storage; }
 bool Fetch::is_home(int64_t colour) const { return state_->piece(colour).home.has_value(); }
 int64_t Fetch::base(int64_t colour) const { return state_->piece(colour).base; }

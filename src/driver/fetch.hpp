@@ -40,6 +40,9 @@ class Fetch {
   /// Is nothing under way?
   bool is_there() const;
   void finish();
+  /// Local. Lets go of all values that are not at home, and of the memory of messages; `start` brings them again. Until then
+  /// pieces are not to be asked for.
+  void release();
 
   /// Of a colour of this rank; its values are there after `finish`.
   const Storage& operator[](int64_t colour) const;
@@ -48,6 +51,8 @@ class Fetch {
   int64_t base(int64_t colour) const;
   /// Of the homes that it brings pieces from.
   const Shares& homes() const;
+  /// Of what stays when values are let go of: the index arrays of pieces that are not at home.
+  size_t pattern_bytes() const;
   /// From other ranks, each time that it is brought.
   int64_t bytes_received() const;
   /// Are the values that stay on this rank in place after `start`?

@@ -7,6 +7,7 @@ namespace spdistal {
 
 struct FetchedPiece {
   std::optional<int64_t> home;  // the home colour whose piece it is
+  PatternHandle pattern = {};   // of its own, where it is none of the home
   std::optional<Storage> own;
   const Storage* storage = nullptr;
   int64_t base = 0;
@@ -29,6 +30,7 @@ struct Fetch::State {
   std::vector<const std::byte*> bound;  // the memory that the exchange reads
   uint64_t brought = 0;
   bool under_way = false;
+  bool released = false;
 
   State(runtime::Transport& t, const Home& home, const FetchRequest& request);
 
@@ -44,8 +46,10 @@ struct Fetch::State {
 
   void start(const Home& home);
   void finish();
+  void release();
 
  private:
+  void allocate();
   void remember(const Home& home);
   void find_pieces(const Home& home);
 };

@@ -68,6 +68,7 @@ Report collect(runtime::Transport& transport, const RunNotes& notes, const plan:
   w.put_all(std::span<const Arrived>(arrived));
 
   Report out;
+  out.planned = notes.planned;
   for (const plan::Access& access : plan.accesses) out.accesses.push_back(access.text);
   out.pieces.resize(size_t(std::max(tasks.grid().count(), result.grid.count())));
   int64_t next = 0;

@@ -17,8 +17,9 @@ struct RunNotes {
   std::vector<double> seconds;                         // likewise: in the leaf
   double exchange_seconds = 0;
   int64_t overlapped = 0;  // chunks that ran while data was under way
+  int64_t planned = 0;     // fetches, binding included
 
-  /// Of so many colours of this rank.
+  /// Of so many colours of this rank; what was planned stands.
   void begin(int64_t colours);
   /// The pieces at hand of accesses: they may be gone when somebody asks for a report.
   void note_pieces(const lower::Distributed& program, const Tasks& tasks, const Tasks::Pieces& pieces);

@@ -128,7 +128,10 @@ std::shared_ptr<runtime::Buffer> memory_of(const Storage& storage) {
 }  // namespace
 
 Instance instance_of(const Storage& storage, Layout layout) {
-  return Instance(storage.type(), std::make_shared<const Layout>(std::move(layout)), memory_of(storage));
+  return instance_of(storage, std::make_shared<const Layout>(std::move(layout)));
+}
+Instance instance_of(const Storage& storage, std::shared_ptr<const Layout> layout) {
+  return Instance(storage.type(), std::move(layout), memory_of(storage));
 }
 
 Instances moved_to(const Instances& instances, const Home& home) {

@@ -20,6 +20,7 @@ runtime::Instances home_instances(const Home& home);
 runtime::Space universe_of(const Format& format, const std::vector<int64_t>& dims);
 /// The memory of a storage as the instance of a rectangle or of consecutive numbers.
 runtime::Instance instance_of(const Storage& storage, runtime::Layout layout);
+runtime::Instance instance_of(const Storage& storage, std::shared_ptr<const runtime::Layout> layout);
 /// The same instances over the memory that the pieces of a home have now.
 runtime::Instances moved_to(const runtime::Instances& instances, const Home& home);
 

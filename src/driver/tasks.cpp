@@ -99,6 +99,13 @@ bool Tasks::by_steps(size_t access) const {
                      [&](size_t loop) { return loop < program_.plan.accesses[access].depth; });
 }
 
+Step Tasks::step_of(size_t access, const Step& step) const {
+  Step out;
+  for (size_t k = 0; k < step.size(); k++)
+    if (sequential_[k] < program_.plan.accesses[access].depth) out.push_back(step[k]);
+  return out;
+}
+
 LoopValues Tasks::values(int64_t colour, const Step& step) const {
   LoopValues out;
   std::vector<int64_t> point = distributed_.empty() ? std::vector<int64_t>() : grid_.point_of(colour);

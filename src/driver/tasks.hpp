@@ -34,6 +34,8 @@ class Tasks {
   /// Is an access fetched, or the result taken home, in every step anew?
   bool by_steps(size_t access) const;
   const std::vector<Step>& steps() const { return steps_; }
+  /// The part of a step that tells one fetch of an access from another: the values of the loops that it is fetched inside of.
+  Step step_of(size_t access, const Step& step) const;
   /// How many positions a level of a whole tensor stores.
   int64_t positions(const notation::Access& access, size_t level) const {
     return positions_.at({access.tensor, level});
@@ -44,7 +46,7 @@ class Tasks {
   bool is_idle(int64_t colour, const Step& step) const { return is_idle(values(colour, step)); }
 
   /// The pieces of accesses as they are there, by access: gathers read their patterns.
-  using Pieces = std::vector<std::optional<Fetch>>;
+  using Pieces = std::vector<std::shared_ptr<Fetch>>;
   /// What a colour needs of an access, or touches of the result. Sets that are gathered are known for the colours of this
   /// rank only.
   Need need(size_t access, int64_t colour, const Step& step, const Pieces& pieces);
