@@ -55,7 +55,8 @@ class Program {
   void compute();
   /// Collective. What the last run did, piece by piece.
   std::string report();
-  /// Is this the rank that speaks for all? Connects to the others where that has not been done.
+  /// Collective. Is this the rank that speaks for all? Connects to the others where that has not been done. Settings of
+  /// the environment that are refused are so when a program is made, on all ranks alike.
   static bool leads();
   /// The result in a line or two: sizes, stored elements, a small one whole.
   std::string result() const;

@@ -140,11 +140,9 @@ Homes operands_of(TensorState& result, StatementState& statement, bool first) {
     out.emplace(statement.operands[k]->var, &operand_of(statement, k, first));
   // What the result held before: read by the statement, or added to.
   if (reads_own_result(statement)) {
-    if (!result.home && has_sizes(result.var)) {
-      std::vector<int64_t> dims;
-      for (const Extent& extent : result.var.dims()) dims.push_back(*extent.value());
-      result.home = pack(transport(), Coordinates(dims, result.var.type()), result.var.format(), shares_of(result));
-    }
+    if (!result.home && has_sizes(result.var))
+      result.home = pack(transport(), Coordinates(known_dims(result.var), result.var.type()), result.var.format(),
+                         shares_of(result));
     if (!result.home)
       throw UserError(fmt::format("{} is read by its own statement but holds nothing", shown(result.var)),
                       "give it data first: insert and pack, read, or fill");
@@ -335,8 +333,7 @@ void set_sizes(TensorState& tensor, const std::vector<int64_t>& dims) {
 }
 
 const Shares& shares_of(TensorState& tensor) {
-  std::vector<int64_t> dims;
-  for (const Extent& extent : tensor.var.dims()) dims.push_back(extent.value().value());
+  std::vector<int64_t> dims = known_dims(tensor.var);
   // What has other sizes than before lives elsewhere, and what it held is of no use.
   if (!tensor.shares || tensor.shares_for != dims) {
     tensor.shares = homes_of(tensor.var, transport().size());

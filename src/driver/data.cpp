@@ -12,12 +12,6 @@ namespace {
 
 runtime::Transport& transport() { return Session::instance().transport(); }
 
-std::vector<int64_t> known_dims(const TensorState& tensor) {
-  std::vector<int64_t> dims;
-  for (const Extent& extent : tensor.var.dims()) dims.push_back(extent.value().value());
-  return dims;
-}
-
 // Ranks must mean the same kind of insertion; one that inserted nothing takes part in either.
 Inserted agree_on_insertion(const TensorState& tensor) {
   uint8_t all = 0;
@@ -38,7 +32,8 @@ void set_entries(TensorState& tensor, Coordinates mine) {
 
 void pack_inserted(TensorState& tensor) {
   Inserted how = agree_on_insertion(tensor);
-  Coordinates mine = tensor.inserted ? std::move(*tensor.inserted) : Coordinates(known_dims(tensor), tensor.var.type());
+  Coordinates mine =
+      tensor.inserted ? std::move(*tensor.inserted) : Coordinates(notation::known_dims(tensor.var), tensor.var.type());
   tensor.inserted.reset();
   tensor.inserted_by = Inserted::Nothing;
   if (how == Inserted::Parts) return set_entries(tensor, std::move(mine));
@@ -60,7 +55,8 @@ void fill_pieces(TensorState& tensor, const std::function<void(Home& home)>& fil
   const Shares& shares = shares_of(tensor);  // of sizes that changed, drops what was there
   std::optional<Home> fresh;
   if (!tensor.home)
-    fresh = pack(transport(), Coordinates(known_dims(tensor), tensor.var.type()), tensor.var.format(), shares);
+    fresh = pack(transport(), Coordinates(notation::known_dims(tensor.var), tensor.var.type()), tensor.var.format(),
+                 shares);
   Home& home = fresh ? *fresh : *tensor.home;
   try {
     runtime::together(transport(), [&] { fill(home); });

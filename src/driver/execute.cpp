@@ -1,7 +1,5 @@
 #include "driver/execute.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -9,11 +7,9 @@
 #include "base/require.hpp"
 #include "driver/fetch.hpp"
 #include "driver/homecoming.hpp"
-#include "driver/leaf.hpp"
-#include "driver/overlap.hpp"
-#include "lower/workspace.hpp"
+#include "driver/launcher.hpp"
+#include "driver/notes.hpp"
 #include "runtime/transport/agree.hpp"
-#include "runtime/transport/deal.hpp"
 #include "tensor/distribute.hpp"
 #include "tensor/pack.hpp"
 
@@ -28,25 +24,6 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-std::vector<int64_t> known_dims(const TensorVar& tensor) {
-  std::vector<int64_t> dims;
-  for (const Extent& extent : tensor.dims()) dims.push_back(extent.value().value());
-  return dims;
-}
-
-// A kernel for pieces of certain widths.
-struct Compiled {
-  Leaf leaf;
-  codegen::Kernel kernel;
-};
-
-// The call of a colour, kept while the pieces stay where they are.
-struct Launch {
-  Compiled* code = nullptr;
-  std::unique_ptr<LeafInputs> inputs = {};
-  std::vector<const void*> pieces = {};
-};
-
 }  // namespace
 
 struct Execution::State {
@@ -57,66 +34,44 @@ struct Execution::State {
   Shares result_shares;
   std::vector<int64_t> result_dims;
   bool reads_result = false;
-  std::vector<IndexVar> outer;             // the loops around the leaf
-  std::vector<std::vector<bool>> located;  // by access and dimension: reached through stored coordinates only
+  Located located;
+  std::optional<Chunks> chunks;  // of the leaf; compiled kernels know their variable
+
+  RunNotes notes;  // of the last run; exchanges count into them
 
   // Bound to the data:
   std::map<TensorVar, uint64_t> patterns;  // that this is bound to
   std::optional<Tasks> tasks;
   Tasks::Pieces pieces;  // by access; of those that steps cut, of the step at hand
+  // Of accesses that steps cut: which step is at hand, and the fetches of all steps, without their values. There are as
+  // many as index arrays fit into as much memory as the homes of the operands take; others are planned every time.
+  std::vector<Step> at_hand;
+  std::map<std::pair<size_t, Step>, std::shared_ptr<Fetch>> kept;
+  size_t kept_bytes = 0, home_bytes = 0;
   struct Ordered {
     std::optional<Home> home;
     uint64_t version = 0;  // of the contents that it copies
   };
   std::map<size_t, Ordered> ordered;
-  std::map<std::string, std::unique_ptr<Compiled>> compiled;  // by widths and start
-  std::map<std::pair<int64_t, int64_t>, Launch> launches;     // of a colour, and of a chunk or of all
   std::vector<Target> targets;
   std::optional<Homecoming> homecoming;
-  bool writes = false;                   // no two colours compute the same elements
-  std::optional<bool> in_place;          // dense results; decided at the first run
-  std::optional<Chunks> chunks;          // of leaves, where computing while data is under way pays
-  std::vector<std::vector<bool>> ready;  // of the colours of this rank: chunks that need nothing from other ranks
-  bool tried = false;                    // has run once since it was bound
-  bool looked_for_chunks = false;
-  std::map<size_t, Shares> held_as;  // the shares of the homes of accesses, as bound
-
-  // Of the last run:
-  runtime::Traffic traffic;
-  std::map<std::pair<size_t, int64_t>, int64_t> largest;  // by access and colour: bytes of the pieces of steps
-  std::vector<double> seconds;                            // of the colours of this rank
-  double exchange_seconds = 0;
-  int64_t overlapped = 0;  // chunks that ran while data was under way
+  bool writes = false;               // no two colours compute the same elements
+  std::optional<bool> in_place;      // dense results; decided at the first run
+  std::optional<bool> stays;         // sparse results, likewise: pieces that colours compute are those of the home
+  std::optional<ReadyChunks> ready;  // found at the second run
+  bool tried = false;                // has run once since it was bound
+  Launcher launcher;
 
   State(Session& s, const ConcreteStatement& statement, Shares shares)
       : session(s),
         transport(s.transport()),
         program(lower::distribute(statement, names)),
         result_shares(std::move(shares)),
-        result_dims(known_dims(statement.result)) {
+        result_dims(known_dims(statement.result)),
+        located(find_located(program)),
+        chunks(Chunks::of(program)),
+        launcher(session, program, pieces, chunks ? &*chunks : nullptr) {
     for (size_t k = 1; k < accesses(); k++) reads_result |= is_result(k);
-    for (const Forall& loop : program.loops) outer.push_back(loop.var);
-    find_located();
-  }
-
-  // A leaf for any pieces tells which dense levels it walks all of.
-  void find_located() {
-    lower::Kernel kernel = lower::lower(lower::insert_workspace(program.leaf, outer),
-                                        {.operands = lower::Operands::Pieces, .outer = outer});
-    for (size_t k = 0; k < accesses(); k++) {
-      const Access& a = program.accesses[k].access;
-      located.emplace_back();
-      for (size_t d = 0; d < a.indices.size(); d++) {
-        bool swept = std::find(kernel.swept.begin(), kernel.swept.end(), a.indices[d]) != kernel.swept.end();
-        // What a sparse tensor stores elsewhere needs a place too, unless only what occurs elsewhere is fetched of it.
-        bool fetched = std::holds_alternative<plan::Gather>(plan_of(k).projections[d]);
-        located.back().push_back(!swept && (fetched || a.tensor.format().is_dense()));
-      }
-    }
-    for (const lower::LevelOfTensor& whole : kernel.whole_levels) {
-      size_t k = whole.tensor == 0 ? 0 : number_of(kernel.operands[size_t(whole.tensor) - 1]);
-      located[k][plan_of(k).dims[whole.level]] = false;
-    }
   }
 
   const TensorVar& result_var() const { return program.leaf.result; }
@@ -131,17 +86,22 @@ struct Execution::State {
     std::map<TensorVar, uint64_t> there;
     for (const auto& [tensor, home] : operands) there.emplace(tensor, home->pattern_version());
     if (tasks && there == patterns) return;
-    launches.clear();
     homecoming.reset();
     pieces.clear();
     pieces.resize(accesses());
+    at_hand.assign(accesses(), {});
+    kept.clear();
+    kept_bytes = home_bytes = 0;
+    for (const auto& [tensor, home] : operands)
+      for (int64_t q = home->colours().lo; q < home->colours().hi; q++) home_bytes += home->piece(q).bytes();
     ordered.clear();
     in_place.reset();
-    tried = looked_for_chunks = false;
-    chunks.reset();
-    ready.clear();
+    stays.reset();
+    tried = false;
+    ready.reset();
     tasks.emplace(program, operands, result_shares, transport, located);
-    seconds.assign(size_t(colours().size()), 0);
+    launcher.bind(*tasks);
+    notes.begin(colours().size());
     for (size_t k : program.plan.fetch_order)
       if (!tasks->by_steps(k)) plan_fetch(k, operands, {});
     if (!tasks->by_steps(0)) plan_targets({});
@@ -170,12 +130,12 @@ struct Execution::State {
   }
 
   void plan_fetch(size_t k, const Homes& operands, const Step& step) {
-    FetchRequest request{plan_of(k), tasks->grid(), {}, {}, is_result(k), &traffic};
+    FetchRequest request{plan_of(k), tasks->grid(), {}, {}, is_result(k), &notes.traffic};
     for (int64_t c = 0; c < tasks->grid().count(); c++) request.needs.push_back(tasks->need(k, c, step, pieces));
     for (int64_t c = colours().lo; c < colours().hi; c++) request.ranges.push_back(tasks->ranges(k, c, step, pieces));
     tasks->forget(k);
-    held_as.insert_or_assign(k, source(k, operands).shares());
-    pieces[k].emplace(transport, source(k, operands), std::move(request));
+    pieces[k] = std::make_shared<Fetch>(transport, source(k, operands), std::move(request));
+    notes.planned++;
   }
 
   void plan_targets(const Step& step) {
@@ -185,71 +145,6 @@ struct Execution::State {
       for (const std::optional<Range>& r : tasks->ranges(0, c, step, pieces)) target.ranges.push_back(r.value());
       targets.push_back(std::move(target));
     }
-  }
-
-  // ---- leaves ----
-
-  // Of a chunk: the statement is another one, and its number an outer value.
-  enum class Of : uint8_t { All, Chunk };
-
-  Compiled& code_for(int64_t colour, Start start, Of part) {
-    std::string key = part == Of::Chunk ? "chunk+" : start == Start::Old ? "+" : "=";
-    for (size_t k = 1; k < accesses(); k++)
-      for (const LevelArrays& level : (*pieces[k])[colour].pattern().levels())
-        key += fmt::format("{}{}", int(level.pos.width()), int(level.crd.width()));
-    std::unique_ptr<Compiled>& found = compiled[key];
-    if (!found) {
-      std::vector<IndexVar> around = outer;
-      if (part == Of::Chunk) around.push_back(chunks->var());
-      Leaf leaf(
-          part == Of::Chunk ? chunks->leaf() : program.leaf,
-          [&](const Access& access) { return widths_of((*pieces[number_of(access)])[colour].pattern()); },
-          LeafOptions{.outer = around, .operands = lower::Operands::Pieces, .start = start});
-      codegen::Kernel kernel = session.jit.load(leaf.function());
-      found = std::make_unique<Compiled>(Compiled{std::move(leaf), std::move(kernel)});
-    }
-    return *found;
-  }
-
-  size_t number_of(const Access& access) const {
-    for (size_t k = 1; k < accesses(); k++) {
-      const Access& a = program.accesses[k].access;
-      if (a.tensor == access.tensor && a.indices == access.indices) return k;
-    }
-    require(false, "a kernel reads what the plan fetches");
-    return 0;
-  }
-
-  Launch& launch_for(int64_t colour, const Step& step, Start start, std::optional<int64_t> chunk = {}) {
-    Launch& launch = launches[{colour, chunk.value_or(start == Start::Old ? -1 : -2)}];
-    std::vector<const void*> there;
-    for (size_t k = 1; k < accesses(); k++) {
-      const Storage& piece = (*pieces[k])[colour];
-      there.push_back(&piece.pattern());
-      there.push_back(piece.value_bytes());
-    }
-    if (launch.inputs && step.empty() && there == launch.pieces) return launch;
-    launch.code = &code_for(colour, start, chunk ? Of::Chunk : Of::All);
-    launch.pieces = std::move(there);
-    const Leaf& leaf = launch.code->leaf;
-    std::vector<const Storage*> operands;
-    for (const Access& access : leaf.kernel().operands) operands.push_back(&(*pieces[number_of(access)])[colour]);
-    LoopValues values = tasks->values(colour, step);
-    if (chunk) values.emplace(chunks->var(), *chunk);
-    launch.inputs = std::make_unique<LeafInputs>(
-        leaf, operands, [this, &leaf, colour, values](const lower::RunTimeNumber& number) -> int64_t {
-          if (auto* extent = std::get_if<Extent>(&number)) return extent->value().value();
-          if (auto* loop = std::get_if<lower::OuterValue>(&number)) {
-            auto value = values.find(loop->var);
-            return value == values.end() ? 0 : value->second;
-          }
-          if (auto* count = std::get_if<lower::PositionCount>(&number))
-            return tasks->positions(leaf.kernel().operands[size_t(count->operand)], count->level);
-          const lower::PositionBase& base = std::get<lower::PositionBase>(number);
-          size_t k = number_of(leaf.kernel().operands[size_t(base.operand)]);
-          return program.accesses[k].split ? pieces[k]->base(colour) : 0;
-        });
-    return launch;
   }
 
   // What fails the first time fails on all ranks alike; later runs do the same again.
@@ -263,21 +158,17 @@ struct Execution::State {
   void timed(int64_t colour, F&& f) {
     double begin = now();
     f();
-    seconds[size_t(colour - colours().lo)] += now() - begin;
+    notes.seconds[size_t(colour - colours().lo)] += now() - begin;
   }
 
   // ---- computing ----
 
   void compute(const Homes& operands, std::optional<Home>& result) {
-    traffic.clear();
-    largest.clear();
-    std::fill(seconds.begin(), seconds.end(), 0);
-    exchange_seconds = 0;
+    notes.begin(colours().size());
     double begin = now();
-    overlapped = 0;
     for (size_t k : program.plan.fetch_order)
       if (!tasks->by_steps(k)) pieces[k]->start(source(k, operands));
-    exchange_seconds += now() - begin;
+    notes.exchange_seconds += now() - begin;
     if (result_var().format().is_dense()) {
       compute_dense(operands, result);
     } else {
@@ -285,31 +176,52 @@ struct Execution::State {
       compute_sparse(operands, result);
     }
     tried = true;
+    notes.note_pieces(program, *tasks, pieces);
   }
 
   void finish_fetches() {
     double begin = now();
     for (size_t k : program.plan.fetch_order)
       if (!tasks->by_steps(k)) pieces[k]->finish();
-    exchange_seconds += now() - begin;
+    notes.exchange_seconds += now() - begin;
+  }
+
+  // Of pieces that belong to another step. None is left for those to be looked at that are planned next.
+  void let_go(const Step& step) {
+    for (size_t k = 1; k < accesses(); k++) {
+      if (!tasks->by_steps(k) || !pieces[k] || at_hand[k] == tasks->step_of(k, step)) continue;
+      if (kept.contains({k, at_hand[k]})) pieces[k]->release();
+      pieces[k].reset();
+      tasks->forget(k);
+    }
+  }
+
+  // Collective. The fetch of a step: kept since it was planned, or planned now.
+  void take(size_t k, const Homes& operands, const Step& step) {
+    at_hand[k] = tasks->step_of(k, step);
+    if (auto found = kept.find({k, at_hand[k]}); found != kept.end()) {
+      pieces[k] = found->second;
+      return;
+    }
+    plan_fetch(k, operands, step);
+    size_t bytes = pieces[k]->pattern_bytes();
+    bool fits = kept_bytes + bytes <= home_bytes;
+    if (transport.allreduce(int64_t(fits), runtime::ReduceOp::Min) == 0) return;
+    kept.emplace(std::pair(k, at_hand[k]), pieces[k]);
+    kept_bytes += bytes;
   }
 
   void fetch_step(const Homes& operands, const Step& step) {
     double begin = now();
+    let_go(step);
     for (size_t k : program.plan.fetch_order)
       if (tasks->by_steps(k)) {
-        plan_fetch(k, operands, step);
+        if (!pieces[k]) take(k, operands, step);
         pieces[k]->start(source(k, operands));
         pieces[k]->finish();
-        for (int64_t c = colours().lo; c < colours().hi; c++)
-          largest[{k, c}] = std::max(largest[{k, c}], fetched_bytes(k, c));
+        notes.note_piece(k, *tasks, pieces);
       }
-    exchange_seconds += now() - begin;
-  }
-
-  // Of the piece at hand, 0 where it is one of a home.
-  int64_t fetched_bytes(size_t k, int64_t colour) const {
-    return !pieces[k] || pieces[k]->is_home(colour) ? 0 : int64_t((*pieces[k])[colour].bytes());
+    notes.exchange_seconds += now() - begin;
   }
 
   void compute_dense(const Homes& operands, std::optional<Home>& result) {
@@ -335,7 +247,7 @@ struct Execution::State {
     if (in_chunks) {
       if (*in_place) zero(*result);
       else homecoming->zero();
-      launch_chunks(*result, Ready::Before);
+      launch_chunks(*result, When::Ready);
     }
     finish_fetches();
     bool zeroed = fresh || adds || *in_place;
@@ -345,7 +257,7 @@ struct Execution::State {
       zeroed = true;
       if (tasks->everywhere()) homecoming->keep_here(*result);
       else homecoming->run(*result);
-      exchange_seconds += now() - begin;
+      notes.exchange_seconds += now() - begin;
     };
     for (size_t number = 0; number < tasks->steps().size(); number++) {
       const Step& step = tasks->steps()[number];
@@ -355,14 +267,14 @@ struct Execution::State {
         homecoming.reset();
       }
       if (!*in_place && !homecoming)
-        homecoming.emplace(transport, home_region(), *result, tasks->grid(), colours(), targets,
-                           writes && !adds && !by_steps ? Arrival::Assign : Arrival::Add, &traffic);
-      if (in_chunks) launch_chunks(*result, Ready::After);
+        homecoming.emplace(transport, home_region(program.plan), *result, tasks->grid(), colours(), targets,
+                           writes && !adds && !by_steps ? Arrival::Assign : Arrival::Add, &notes.traffic);
+      if (in_chunks) launch_chunks(*result, When::Others);
       else
         together([&] {
           for (int64_t c = colours().lo; c < colours().hi; c++)
-            launch_dense(c, step, *in_place ? result->piece(c) : (*homecoming)[c],
-                         number == 0 || by_steps ? Start::Zero : Start::Old);
+            launch_dense({c, step, number == 0 || by_steps ? Start::Zero : Start::Old},
+                         *in_place ? result->piece(c) : (*homecoming)[c]);
         });
       if (by_steps) take_home();
     }
@@ -375,97 +287,43 @@ struct Execution::State {
       std::memset(home.piece(q).value_bytes(), 0, size_t(home.piece(q).nnz()) * size_of(home.type()));
   }
 
-  // Decided after the first run: is there enough under way, and anything to do meanwhile?
+  // Is anything under way, and anything to do meanwhile?
   bool overlaps() {
-    if (!looked_for_chunks) find_chunks();
-    looked_for_chunks = true;
-    return !ready.empty() && std::any_of(program.plan.fetch_order.begin(), program.plan.fetch_order.end(),
-                                         [&](size_t k) { return !pieces[k]->is_there(); });
+    if (!ready)
+      ready = chunks ? chunks->ready(program, *tasks, pieces, transport, session.overlap_bytes) : ReadyChunks();
+    return !ready->empty() && std::any_of(program.plan.fetch_order.begin(), program.plan.fetch_order.end(),
+                                          [&](size_t k) { return !pieces[k]->is_there(); });
   }
 
-  void find_chunks() {
-    if (!program.loops.empty() && tasks->steps().size() == 1 && tasks->steps()[0].empty() && !tasks->everywhere())
-      chunks = Chunks::of(program);
-    if (!chunks) return;
-    std::vector<std::vector<bool>> found;
-    int64_t bytes = 0;
-    bool any = false;
-    for (size_t k = 1; k < accesses(); k++) {
-      bytes += pieces[k]->bytes_received();
-      if (pieces[k]->bytes_received() > 0 && !pieces[k]->local_values_come_first()) return;
-    }
-    if (bytes == 0 || bytes < session.overlap_bytes) return;
-    for (int64_t c = colours().lo; c < colours().hi; c++) {
-      std::vector<std::optional<Received>> received(accesses());
-      for (size_t k = 1; k < accesses(); k++) {
-        if (pieces[k]->bytes_received() == 0) continue;
-        received[k] = elsewhere(k, tasks->need(k, c, {}, pieces));
-        if (!received[k]) return;
-      }
-      found.push_back(tasks->is_idle(c, {}) ? std::vector<bool>(size_t(Chunks::per_colour), false)
-                                            : chunks->ready(c, program, *tasks, pieces, received));
-      any |= std::find(found.back().begin(), found.back().end(), true) != found.back().end();
-    }
-    if (any) ready = std::move(found);
-  }
+  enum class When : uint8_t { Ready, Others };
 
-  // What no piece of this rank holds, where homes are cut along one dimension; none where they are cut otherwise.
-  std::optional<Received> elsewhere(size_t k, const Need& need) const {
-    const Shares& homes = held_as.at(k);
-    Range here = runtime::Mapping(homes.grid.count(), transport.size()).colours_of(transport.rank());
-    std::optional<size_t> cut;
-    std::vector<runtime::Space> held;
-    for (int64_t q = here.lo; q < here.hi; q++) {
-      const Share& share = homes.of[size_t(q)];
-      if (!share.fused.empty() || !share.positions.empty()) return {};
-      for (size_t d = 0; d < share.coordinates.size(); d++) {
-        if (runtime::contains(share.coordinates[d], need.coordinates[d])) continue;
-        if (cut && *cut != d) return {};
-        cut = d;
-      }
-    }
-    if (!cut) return {};
-    for (int64_t q = here.lo; q < here.hi; q++) held.push_back(homes.of[size_t(q)].coordinates[*cut]);
-    return Received{*cut, need.coordinates[*cut] - runtime::unite(1, held)};
-  }
-
-  enum class Ready : uint8_t { Before, After };
-
-  void launch_chunks(Home& result, Ready when) {
+  void launch_chunks(Home& result, When when) {
     for (int64_t c = colours().lo; c < colours().hi; c++) {
       if (targets[size_t(c - colours().lo)].idle || tasks->is_idle(c, {})) continue;
-      View view(*in_place ? result.piece(c) : (*homecoming)[c]);
+      Storage& into = *in_place ? result.piece(c) : (*homecoming)[c];
       for (int64_t chunk = 0; chunk < Chunks::per_colour; chunk++) {
-        if (ready[size_t(c - colours().lo)][size_t(chunk)] != (when == Ready::Before)) continue;
-        Launch& launch = launch_for(c, {}, Start::Old, chunk);
-        timed(c, [&] {
-          launch.code->leaf.compute_into(view, *launch.inputs, session.context,
-                                         [&](spd_call& call) { launch.code->kernel(call); });
-        });
-        if (when == Ready::After) continue;
-        overlapped++;
+        if ((*ready)[size_t(c - colours().lo)][size_t(chunk)] != (when == When::Ready)) continue;
+        timed(c, [&] { launcher.compute_into(into, {c, {}, Start::Old, chunk}); });
+        if (when == When::Others) continue;
+        notes.overlapped++;
         for (size_t k : program.plan.fetch_order) pieces[k]->poll();
       }
     }
   }
 
-  void launch_dense(int64_t colour, const Step& step, Storage& into, Start start) {
-    if (targets[size_t(colour - colours().lo)].idle || tasks->is_idle(colour, step)) {
-      if (start == Start::Zero) std::memset(into.value_bytes(), 0, size_t(into.nnz()) * size_of(into.type()));
+  void launch_dense(const Turn& turn, Storage& into) {
+    if (targets[size_t(turn.colour - colours().lo)].idle || tasks->is_idle(turn.colour, turn.step)) {
+      if (turn.start == Start::Zero) std::memset(into.value_bytes(), 0, size_t(into.nnz()) * size_of(into.type()));
       return;
     }
-    Launch& launch = launch_for(colour, step, start);
-    View view(into);
-    timed(colour, [&] {
-      launch.code->leaf.compute_into(view, *launch.inputs, session.context,
-                                     [&](spd_call& call) { launch.code->kernel(call); });
-    });
+    timed(turn.colour, [&] { launcher.compute_into(into, turn); });
   }
 
   void compute_sparse(const Homes& operands, std::optional<Home>& result) {
     Coordinates entries(result_dims, result_var().type());
     std::vector<Storage> made;
-    bool stays = tasks->steps().size() == 1 && !tasks->by_steps(0) && writes && !tasks->everywhere() && matches_home();
+    if (!stays)
+      stays = tasks->steps().size() == 1 && !tasks->by_steps(0) && writes && !tasks->everywhere() && matches_home();
     for (const Step& step : tasks->steps()) {
       fetch_step(operands, step);
       if (tasks->by_steps(0)) plan_targets(step);
@@ -473,15 +331,13 @@ struct Execution::State {
         for (int64_t c = colours().lo; c < colours().hi; c++) {
           const std::vector<Range>& ranges = targets[size_t(c - colours().lo)].ranges;
           if (tasks->is_idle(c, step)) {
-            if (stays)
+            if (*stays)
               made.push_back(pack(Coordinates(result_dims, result_var().type()), result_var().format(), ranges));
             continue;
           }
-          Launch& launch = launch_for(c, step, Start::Zero);
           timed(c, [&] {
-            Storage piece = launch.code->leaf.compute(*launch.inputs, ranges, session.context,
-                                                      [&](spd_call& call) { launch.code->kernel(call); });
-            if (stays) made.push_back(std::move(piece));
+            Storage piece = launcher.compute(ranges, {c, step});
+            if (*stays) made.push_back(std::move(piece));
             else entries.append(unpack(piece));
           });
         }
@@ -489,9 +345,9 @@ struct Execution::State {
     }
     double begin = now();
     const Format& format = result_var().format();
-    if (stays && keeps_patterns(result, made)) {
+    if (*stays && keeps_patterns(result, made)) {
       take_values(*result, std::move(made));
-    } else if (stays) {
+    } else if (*stays) {
       result.emplace(transport, format, result_dims, result_var().type(), result_shares, std::move(made));
     } else {
       Home fresh = tasks->everywhere() ? scatter(transport, pack(std::move(entries), format), result_shares)
@@ -504,7 +360,7 @@ struct Execution::State {
         result.emplace(std::move(fresh));
       }
     }
-    exchange_seconds += now() - begin;
+    notes.exchange_seconds += now() - begin;
   }
 
   // Collective. Does the result store what it stored before? Then who reads it need not look again.
@@ -524,7 +380,7 @@ struct Execution::State {
     home.changed();
   }
 
-  // Are the pieces that colours compute just those of the result's home?
+  // Collective. Are the pieces that colours compute just those of the result's home?
   bool matches_home() {
     bool same = result_shares.grid.count() == tasks->grid().count();
     for (int64_t c = colours().lo; c < colours().hi && same; c++) {
@@ -535,74 +391,6 @@ struct Execution::State {
     }
     return transport.allreduce(int64_t(same), runtime::ReduceOp::Min) != 0;
   }
-
-  // ---- looking ----
-
-  Report report() const {
-    // What arrived at pieces of this rank is counted here.
-    struct Arrived {
-      int64_t from, to;
-      int64_t access;
-      runtime::Count count;
-    };
-    std::vector<Arrived> arrived;
-    runtime::Mapping task_ranks(tasks->grid().count(), transport.size());
-    runtime::Mapping home_ranks(result_shares.grid.count(), transport.size());
-    for (size_t k = 0; k < accesses(); k++) {
-      auto pairs = traffic.regions().find(k == 0 ? home_region() : plan_of(k).text);
-      if (pairs == traffic.regions().end()) continue;
-      for (const auto& [pair, count] : pairs->second)
-        if ((k == 0 ? home_ranks : task_ranks).rank_of(pair.second) == transport.rank())
-          arrived.push_back({pair.first, pair.second, int64_t(k), count});
-    }
-    runtime::Writer w;
-    w.put(exchange_seconds);
-    w.put(overlapped);
-    w.put(colours().size());
-    for (int64_t c = colours().lo; c < colours().hi; c++) {
-      int64_t stored = 0;
-      for (size_t k = 1; k < accesses(); k++)
-        if (!program.accesses[k].access.tensor.format().is_dense() && pieces[k]) stored += (*pieces[k])[c].nnz();
-      w.put(stored);
-      w.put(seconds[size_t(c - colours().lo)]);
-      for (size_t k = 1; k < accesses(); k++) {
-        auto found = largest.find({k, c});
-        w.put(found == largest.end() ? fetched_bytes(k, c) : found->second);
-      }
-    }
-    w.put_all(std::span<const Arrived>(arrived));
-    Report out;
-    for (size_t k = 0; k < accesses(); k++) out.accesses.push_back(plan_of(k).text);
-    out.pieces.resize(size_t(std::max(tasks->grid().count(), result_shares.grid.count())));
-    int64_t next = 0;
-    for (const runtime::Bytes& bytes : runtime::share(transport, w.take())) {
-      runtime::Reader r(bytes);
-      out.exchange_seconds = std::max(out.exchange_seconds, r.take<double>());
-      out.overlapped += r.take<int64_t>();
-      for (int64_t n = r.take<int64_t>(); n > 0; n--) {
-        PieceReport& p = out.pieces[size_t(next++)];
-        p.non_zeros = r.take<int64_t>();
-        p.seconds = r.take<double>();
-        for (size_t k = 1; k < accesses(); k++)
-          if (int64_t held = r.take<int64_t>()) p.moved[plan_of(k).text].piece = held;
-      }
-      while (!r.at_end()) {
-        Arrived a = r.take<Arrived>();
-        const std::string& access = plan_of(size_t(a.access)).text;
-        int64_t all = a.count.bytes + a.count.copied;
-        PieceReport::Moved& m = out.pieces[size_t(a.to)].moved[access];
-        (a.from == a.to ? m.copied : m.received) += all;
-        m.between_ranks += a.count.bytes;
-        m.reduced += a.count.added;
-        out.messages += a.count.messages;
-        if (size_t(a.from) < out.pieces.size() && a.from != a.to) out.pieces[size_t(a.from)].moved[access].sent += all;
-      }
-    }
-    return out;
-  }
-
-  // The name under which what goes home is counted, apart from what is fetched of the same tensor.
-  std::string home_region() const { return plan_of(0).text + " home"; }
 };
 
 Execution::Execution(Session& session, const ConcreteStatement& statement, Shares shares)
@@ -611,6 +399,7 @@ Execution::~Execution() = default;
 
 void Execution::bind(const Homes& operands) { state_->bind(operands); }
 void Execution::compute(const Homes& operands, std::optional<Home>& result) {
+  state_->notes.planned = 0;
   state_->bind(operands);
   state_->compute(operands, result);
 }
@@ -618,11 +407,13 @@ const plan::Plan& Execution::plan() const { return state_->program.plan; }
 std::string Execution::kernel() const {
   // Before the first run: that of the first colour here which has something to do. Pieces of steps are not there yet.
   State& s = *state_;
-  bool there = std::all_of(s.pieces.begin() + 1, s.pieces.end(), [](const auto& piece) { return piece.has_value(); });
-  for (int64_t c = s.colours().lo; there && s.compiled.empty() && c < s.colours().hi; c++)
-    if (!s.tasks->is_idle(c, {})) s.code_for(c, Start::Zero, State::Of::All);
-  return state_->compiled.empty() ? "" : state_->compiled.begin()->second->kernel.text();
+  bool there = std::all_of(s.pieces.begin() + 1, s.pieces.end(), [](const auto& piece) { return piece != nullptr; });
+  for (int64_t c = s.colours().lo; there && s.launcher.kernel().empty() && c < s.colours().hi; c++)
+    if (!s.tasks->is_idle(c, {})) s.launcher.compile(c);
+  return s.launcher.kernel();
 }
-Report Execution::report() const { return state_->report(); }
+Report Execution::report() const {
+  return collect(state_->transport, state_->notes, state_->program.plan, *state_->tasks, state_->result_shares);
+}
 
 }  // namespace spdistal

@@ -7,26 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "driver/regions.hpp"
 #include "driver/select.hpp"
 #include "runtime/region/exchange.hpp"
 #include "tensor/home.hpp"
 
 namespace spdistal {
-
-/// A tensor whose levels all are dense, over a range of each dimension.
-PatternHandle dense_pattern(const Format& format, const std::vector<int64_t>& dims, const std::vector<Range>& ranges,
-                            ScalarType type);
-
-/// { x : x_d in sets[d] }, in the order of the levels.
-runtime::Space product_of(const Format& format, const std::vector<runtime::Space>& sets);
-/// What a home piece of a dense tensor holds, in the order of the levels, and its memory.
-runtime::Partition held_by(const Home& home, const runtime::Space& universe);
-runtime::Instances home_instances(const Home& home);
-runtime::Space universe_of(const Format& format, const std::vector<int64_t>& dims);
-/// The memory of a storage as the instance of a rectangle or of consecutive numbers.
-runtime::Instance instance_of(const Storage& storage, runtime::Layout layout);
-/// The same instances over the memory that the pieces of a home have now.
-runtime::Instances moved_to(const runtime::Instances& instances, const Home& home);
 
 /// The ranges that the dense levels of a piece cover, by dimension; none: just what comes.
 using Ranges = std::vector<std::optional<Range>>;
@@ -54,12 +40,19 @@ class Fetch {
   /// Is nothing under way?
   bool is_there() const;
   void finish();
+  /// Local. Lets go of all values that are not at home, and of the memory of messages; `start` brings them again. Until then
+  /// pieces are not to be asked for.
+  void release();
 
   /// Of a colour of this rank; its values are there after `finish`.
   const Storage& operator[](int64_t colour) const;
   bool is_home(int64_t colour) const;
   /// The first global position that a piece stores at the level of the split.
   int64_t base(int64_t colour) const;
+  /// Of the homes that it brings pieces from.
+  const Shares& homes() const;
+  /// Of what stays when values are let go of: the index arrays of pieces that are not at home.
+  size_t pattern_bytes() const;
   /// From other ranks, each time that it is brought.
   int64_t bytes_received() const;
   /// Are the values that stay on this rank in place after `start`?

@@ -18,10 +18,9 @@ using runtime::Space;
 namespace {
 
 bool has_replicas(const Home& home) {
-  const std::vector<Share>& shares = home.shares().of;
-  for (size_t a = 0; a < shares.size(); a++)
-    for (size_t b = 0; b < a; b++)
-      if (shares[a] == shares[b]) return true;
+  std::vector<int64_t> first = first_alike(home.shares());
+  for (size_t c = 0; c < first.size(); c++)
+    if (first[c] != int64_t(c) && !holds_nothing(home.shares().of[c], home.dims())) return true;
   return false;
 }
 
@@ -42,9 +41,11 @@ Homecoming::Homecoming(runtime::Transport& transport, std::string name, const Ho
       colours_(colours),
       targets_(std::move(targets)),
       arrival_(arrival),
-      traffic_(traffic) {
+      traffic_(traffic),
+      has_replicas_(has_replicas(home)) {
   for (const Target& target : targets_)
-    pieces_.emplace_back(dense_pattern(home.format(), home.dims(), target.ranges, home.type()), home.type());
+    pieces_.emplace_back(dense_pattern(home.format(), home.dims(), target.ranges, home.type(), "a dense piece"),
+                         home.type());
 }
 
 Space Homecoming::box(int64_t colour, const Format& format) const {
@@ -87,7 +88,7 @@ void Homecoming::run(Home& home) {
   }
   bound_ = std::move(memory);
   home_->run();
-  if (arrival_ != Arrival::Add || !has_replicas(home)) return;
+  if (arrival_ != Arrival::Add || !has_replicas_) return;
   if (!replicas_) {
     Space universe = universe_of(home.format(), home.dims());
     runtime::Region region(name_, home.type(), held_by(home, universe), home_instances(home));

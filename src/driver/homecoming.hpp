@@ -48,6 +48,7 @@ class Homecoming {
   std::vector<Target> targets_;
   runtime::Arrival arrival_;
   runtime::Traffic* traffic_;
+  bool has_replicas_;  // does any element of the home have several holders?
   std::vector<Storage> pieces_;
   std::optional<runtime::Exchange> home_, replicas_;
   std::optional<runtime::Instances> instances_, home_instances_;

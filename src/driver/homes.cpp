@@ -12,15 +12,6 @@ using runtime::Space;
 
 namespace {
 
-std::vector<int64_t> known_dims(const TensorVar& tensor) {
-  std::vector<int64_t> dims;
-  for (const Extent& extent : tensor.dims()) {
-    require(extent.value().has_value(), "sizes are known when a tensor is placed");
-    dims.push_back(*extent.value());
-  }
-  return dims;
-}
-
 // The level whose positions a variable counts, and the loops that deal them out, in order.
 struct PositionLoops {
   size_t level;
@@ -34,7 +25,7 @@ std::vector<PositionLoops> position_loops(const ConcreteStatement& statement, co
       if (auto* at = r.value.as<StoredCoordinate>()) {
         PositionLoops found{at->levels.last, {}};
         for (const Forall& loop : loops)
-          if (depends_on(statement.provenance, at->position.as<ValueOf>()->var, loop.var))
+          if (statement.provenance.bounded_by(at->position.as<ValueOf>()->var, loop.var))
             found.loops.push_back(loop.var);
         if (!found.loops.empty()) out.push_back(std::move(found));
       }

@@ -27,32 +27,10 @@ lower::IndexWidths made_widths(const TensorVar& result, ScalarType positions) {
   return out;
 }
 
-std::vector<int64_t> known_dims(const TensorVar& tensor) {
-  std::vector<int64_t> dims;
-  for (const Extent& extent : tensor.dims()) {
-    require(extent.value().has_value(), "sizes are known when a statement runs");
-    dims.push_back(*extent.value());
-  }
-  return dims;
-}
-
 std::vector<Range> whole_bounds(const TensorVar& tensor) {
   std::vector<Range> out;
   for (int64_t n : known_dims(tensor)) out.push_back({0, n});
   return out;
-}
-
-// A pattern whose levels all are dense.
-PatternHandle dense_pattern(const TensorVar& tensor, const std::vector<Range>& bounds) {
-  std::vector<int64_t> dims = known_dims(tensor);
-  std::vector<LevelArrays> levels;
-  int64_t positions = 1;
-  for (int dim : tensor.format().mode_order()) {
-    const Range& range = bounds[size_t(dim)];
-    positions = checked_positions(positions, range.size(), size_of(tensor.type()), "a dense result");
-    levels.push_back({dims[size_t(dim)], range, positions, {}, {}});
-  }
-  return std::make_shared<const Pattern>(tensor.format(), std::move(dims), std::move(levels));
 }
 
 // Where a kernel takes a dense level to cover its whole dimension, it does.
@@ -303,11 +281,13 @@ Storage Leaf::compute(const Storages& storages, codegen::HostContext& context, c
 
 PatternHandle Leaf::result_pattern(const LeafInputs& inputs, const std::vector<Range>& bounds) const {
   require(is_placed(), "a result that is assembled has no pattern before");
-  if (kernel_.assembly == lower::Assembly::Dense) return dense_pattern(kernel_.result, bounds);
+  const TensorVar& result = kernel_.result;
+  if (kernel_.assembly == lower::Assembly::Dense)
+    return dense_pattern(result.format(), known_dims(result), bounds, result.type(), "a dense result");
   const PatternHandle& shared = inputs.operand(size_t(kernel_.shared_tensor) - 1).pattern();
   require(shared != nullptr, "a pattern that is shared is that of a stored piece");
   std::vector<LevelArrays> levels(shared->levels().begin(), shared->levels().begin() + long(kernel_.shared_level) + 1);
-  return std::make_shared<const Pattern>(kernel_.result.format(), known_dims(kernel_.result), std::move(levels));
+  return std::make_shared<const Pattern>(result.format(), known_dims(result), std::move(levels));
 }
 
 void Leaf::compute_into(View& result, LeafInputs& inputs, codegen::HostContext& context, const Run& run) const {

@@ -222,6 +222,7 @@ class Reader {
 }  // namespace
 
 Program::Program(const ProgramText& text) {
+  Session::instance();  // settings that are refused are so before anything else
   Reader reader(text);
   auto statement = std::make_shared<StatementState>(reader.statement());
   state_ = std::make_shared<State>(State{text, statement, reader.placed(), reader.tensors()});

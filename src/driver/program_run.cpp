@@ -220,7 +220,7 @@ std::string Program::plan() {
 
 std::string Program::report() { return report_text(*state_->statement); }
 
-bool Program::leads() { return Session::instance().transport().rank() == 0; }
+bool Program::leads() { return Session::leads(); }
 
 void Program::compute() {
   TensorState& result = state_->result();

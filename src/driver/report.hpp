@@ -28,6 +28,7 @@ struct Report {
   std::vector<std::string> accesses;  // the result first
   double exchange_seconds = 0;        // of the slowest rank
   int64_t overlapped = 0;             // chunks of leaves that ran while data was under way
+  int64_t planned = 0;                // fetches that were planned for it: none where patterns stand
 
   /// Of an access, over all pieces: sums, and the largest piece.
   PieceReport::Moved total(const std::string& access) const;

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/text.hpp"
+#include "runtime/transport/agree.hpp"
 #include "runtime/transport/start.hpp"
 #include "spdistal/error.hpp"
 
@@ -28,6 +29,15 @@ std::string default_cache() {
   if (std::string xdg = variable("XDG_CACHE_HOME"); !xdg.empty()) return xdg + "/spdistal";
   if (std::string home = variable("HOME"); !home.empty()) return home + "/.cache/spdistal";
   return "";
+}
+
+// Of the session of this process: whether it is there, and the ranks where they were connected before it was made. Then
+// what is wrong with the environment of one is thrown on all.
+bool there_is_one = false;
+std::shared_ptr<runtime::Transport> connected_first;
+
+std::shared_ptr<runtime::Transport> start() {
+  return runtime::start_transport([](const char* name) { return std::getenv(name); });
 }
 
 // Of the processors that this process may run on, its part: each is shared by all ranks of the node that may run there.
@@ -89,7 +99,7 @@ Session::Session(SessionOptions options)
       shares_processors_(!options.threads) {}
 
 runtime::Transport& Session::transport() {
-  if (!transport_) connect(runtime::start_transport([](const char* name) { return std::getenv(name); }));
+  if (!transport_) connect(connected_first ? connected_first : start());
   return *transport_;
 }
 
@@ -100,11 +110,22 @@ void Session::connect(std::shared_ptr<runtime::Transport> transport) {
 
 Session& Session::instance() {
   static Session session([] {
-    SessionOptions options = SessionOptions::from_environment();
+    SessionOptions options = connected_first ? runtime::together(*connected_first, SessionOptions::from_environment)
+                                             : SessionOptions::from_environment();
     options.smallest_shared = 8192;  // about what one thread does while others wake up
+    there_is_one = true;
     return options;
   }());
   return session;
+}
+
+bool Session::leads() {
+  if (!there_is_one && !connected_first) connected_first = start();
+  try {
+    return instance().transport().rank() == 0;
+  } catch (const UserError&) {  // which all ranks have come to, and one of them says
+    return connected_first->rank() == 0;
+  }
 }
 
 }  // namespace spdistal

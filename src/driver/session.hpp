@@ -30,6 +30,8 @@ class Session {
   explicit Session(SessionOptions options);
   /// The one of this process, made at first use.
   static Session& instance();
+  /// Collective where there is no session yet. Is this the rank that speaks for all, settings that are refused included?
+  static bool leads();
 
   /// MPI where a launcher started the process or the program runs MPI already, else this process alone. Started when it
   /// is first asked for.

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/require.hpp"
+#include "lower/lower.hpp"
+#include "lower/workspace.hpp"
 
 namespace spdistal {
 
@@ -12,23 +14,53 @@ using runtime::Space;
 
 Space interval(const Range& range) { return range.size() <= 0 ? Space(1) : Space::interval(range.lo, range.hi); }
 
+size_t number_of(const lower::Distributed& program, const Access& access) {
+  for (size_t k = 1; k < program.accesses.size(); k++) {
+    const Access& a = program.accesses[k].access;
+    if (a.tensor == access.tensor && a.indices == access.indices) return k;
+  }
+  require(false, "a kernel reads what the plan fetches");
+  return 0;
+}
+
 namespace {
 
 Range hull(const Space& set) { return set.empty() ? Range{0, 0} : set.bounding()[0]; }
 
-std::vector<int64_t> known_dims(const TensorVar& tensor) {
-  std::vector<int64_t> dims;
-  for (const Extent& extent : tensor.dims()) dims.push_back(extent.value().value());
-  return dims;
-}
-
 }  // namespace
 
+// A leaf for any pieces tells which dense levels it walks all of. Blocks of a result that one colour writes are places
+// for all of their elements: then they may be those of its home.
+Located find_located(const lower::Distributed& program) {
+  Located out;
+  std::vector<IndexVar> outer;
+  for (const Forall& loop : program.loops) outer.push_back(loop.var);
+  lower::Kernel kernel =
+      lower::lower(lower::insert_workspace(program.leaf, outer), {.operands = lower::Operands::Pieces, .outer = outer});
+  for (size_t k = 0; k < program.accesses.size(); k++) {
+    const Access& a = program.accesses[k].access;
+    out.emplace_back();
+    for (size_t d = 0; d < a.indices.size(); d++) {
+      bool swept = std::find(kernel.swept.begin(), kernel.swept.end(), a.indices[d]) != kernel.swept.end();
+      // What a sparse tensor stores elsewhere needs a place too, unless only what occurs elsewhere is fetched of it.
+      bool fetched = std::holds_alternative<plan::Gather>(program.plan.accesses[k].projections[d]);
+      bool block = k == 0 && program.plan.accesses[k].privilege == plan::Privilege::Write &&
+                   std::holds_alternative<plan::Affine>(program.plan.accesses[k].projections[d]);
+      out.back().push_back(!swept && !block && (fetched || a.tensor.format().is_dense()));
+    }
+  }
+  for (const lower::LevelOfTensor& whole : kernel.whole_levels) {
+    size_t k = whole.tensor == 0 ? 0 : number_of(program, kernel.operands[size_t(whole.tensor) - 1]);
+    out[k][program.plan.accesses[k].dims[whole.level]] = false;
+  }
+  return out;
+}
+
 Tasks::Tasks(const lower::Distributed& program, const Homes& operands, const Shares& result,
-             runtime::Transport& transport, std::vector<std::vector<bool>> located)
+             runtime::Transport& transport, const Located& located)
     : program_(program),
       transport_(transport),
-      located_(std::move(located)),
+      located_(located),
       bounds_(program.leaf.provenance, [this](const Levels& levels) { return positions(levels.access, levels.last); }),
       grid_({}) {
   for (const auto& [tensor, home] : operands)
@@ -67,6 +99,13 @@ bool Tasks::by_steps(size_t access) const {
                      [&](size_t loop) { return loop < program_.plan.accesses[access].depth; });
 }
 
+Step Tasks::step_of(size_t access, const Step& step) const {
+  Step out;
+  for (size_t k = 0; k < step.size(); k++)
+    if (sequential_[k] < program_.plan.accesses[access].depth) out.push_back(step[k]);
+  return out;
+}
+
 LoopValues Tasks::values(int64_t colour, const Step& step) const {
   LoopValues out;
   std::vector<int64_t> point = distributed_.empty() ? std::vector<int64_t>() : grid_.point_of(colour);
@@ -88,7 +127,7 @@ bool Tasks::is_idle(const LoopValues& values) const {
   const Provenance& provenance = program_.leaf.provenance;
   for (const Root& root : provenance.roots) {
     bool cut = std::any_of(values.begin(), values.end(),
-                           [&](const auto& value) { return depends_on(provenance, root.var, value.first); });
+                           [&](const auto& value) { return provenance.bounded_by(root.var, value.first); });
     if (cut && bounds_.of(root.var, values).size() <= 0) return true;
   }
   return std::any_of(program_.accesses.begin(), program_.accesses.end(), [&](const lower::PlannedAccess& a) {

@@ -18,12 +18,14 @@ using Homes = std::map<notation::TensorVar, const Home*>;
 /// The values of the loops that are not distributed, outermost first.
 using Step = std::vector<int64_t>;
 
+/// By access and dimension: does the leaf come to it only where other pieces store coordinates?
+using Located = std::vector<std::vector<bool>>;
+Located find_located(const lower::Distributed& program);
+
 class Tasks {
  public:
-  /// `located`: variables that the leaf only comes to through coordinates that pieces store.
-  /// `located` tells the dimensions of accesses that the leaf comes to only where other pieces store coordinates.
   Tasks(const lower::Distributed& program, const Homes& operands, const Shares& result, runtime::Transport& transport,
-        std::vector<std::vector<bool>> located);
+        const Located& located);
 
   const runtime::ColourGrid& grid() const { return grid_; }
   Range colours() const { return colours_; }  // of this rank
@@ -32,6 +34,8 @@ class Tasks {
   /// Is an access fetched, or the result taken home, in every step anew?
   bool by_steps(size_t access) const;
   const std::vector<Step>& steps() const { return steps_; }
+  /// The part of a step that tells one fetch of an access from another: the values of the loops that it is fetched inside of.
+  Step step_of(size_t access, const Step& step) const;
   /// How many positions a level of a whole tensor stores.
   int64_t positions(const notation::Access& access, size_t level) const {
     return positions_.at({access.tensor, level});
@@ -42,7 +46,7 @@ class Tasks {
   bool is_idle(int64_t colour, const Step& step) const { return is_idle(values(colour, step)); }
 
   /// The pieces of accesses as they are there, by access: gathers read their patterns.
-  using Pieces = std::vector<std::optional<Fetch>>;
+  using Pieces = std::vector<std::shared_ptr<Fetch>>;
   /// What a colour needs of an access, or touches of the result. Sets that are gathered are known for the colours of this
   /// rank only.
   Need need(size_t access, int64_t colour, const Step& step, const Pieces& pieces);
@@ -65,7 +69,7 @@ class Tasks {
 
   const lower::Distributed& program_;
   runtime::Transport& transport_;
-  std::vector<std::vector<bool>> located_;
+  const Located& located_;
   std::map<std::pair<notation::TensorVar, size_t>, int64_t> positions_;
   notation::Bounds bounds_;
   std::vector<size_t> distributed_, sequential_;  // which of the loops
@@ -75,6 +79,9 @@ class Tasks {
   std::vector<Step> steps_;
   std::map<std::pair<size_t, size_t>, std::vector<runtime::Space>> occurring_;  // by access and level, of this rank's
 };
+
+/// Which access of the plan one of a kernel is.
+size_t number_of(const lower::Distributed& program, const notation::Access& access);
 
 /// [lo, hi) as a set.
 runtime::Space interval(const Range& range);

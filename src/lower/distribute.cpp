@@ -133,7 +133,7 @@ class Distributor {
           if (at->levels.access.tensor.format().levels()[at->levels.last].properties().full) continue;
           LoopSet dealt;
           for (const IndexVar& loop : accesses_[*k].loops)
-            if (depends_on(provenance_, position->var, loop)) dealt.insert(loop);
+            if (provenance_.bounded_by(position->var, loop)) dealt.insert(loop);
           if (dealt.empty()) continue;
           accesses_[*k].split = PositionSplit{position->var, at->levels};
           plan_.accesses[*k].split = plan::Split{at->levels.last, print_.found(statement_, position->var)};
@@ -157,7 +157,7 @@ class Distributor {
       plan::Projection projection = plan::Replicate{};
       LoopSet by;
       for (const IndexVar& loop : a.loops)
-        if (depends_on(provenance_, var, loop)) by.insert(loop);
+        if (provenance_.bounded_by(var, loop)) by.insert(loop);
       size_t level = a.access.tensor.format().level_of(d);
       if (a.split && a.split->levels.last >= level) projection = plan::Positions{};
       else if (!by.empty() && !keeps_whole(k, level)) {
@@ -292,7 +292,7 @@ class Distributor {
       if (loop.tags.place != Place::Distributed) continue;
       const std::vector<IndexVar>& vars = accesses_[0].access.indices;
       bool cut = std::any_of(vars.begin(), vars.end(),
-                             [&](const IndexVar& var) { return depends_on(provenance_, var, loop.var); });
+                             [&](const IndexVar& var) { return provenance_.bounded_by(var, loop.var); });
       if (!cut) result.privilege = plan::Privilege::Reduce;
     }
   }

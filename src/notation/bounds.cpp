@@ -8,11 +8,6 @@ namespace spdistal::notation {
 
 namespace {
 
-const Replaced& replaced(const Relation& relation, const IndexVar& var) {
-  return *std::find_if(relation.replaced.begin(), relation.replaced.end(),
-                       [&](const Replaced& r) { return r.var == var; });
-}
-
 // The variable that a relation splits into quotient and remainder: i = f / |j|, j = f % |j|.
 std::optional<IndexVar> fused_by(const Relation& relation) {
   if (relation.replaced.size() != 2) return {};
@@ -56,7 +51,7 @@ Range Bounds::of(const IndexVar& var, const LoopValues& values) const {
     const Root* root = provenance_.root(var);
     return root && root->fixed ? Range{*root->fixed, *root->fixed + 1} : Range{0, n};
   }
-  Range r = interval(replaced(*relation, var).value, values);
+  Range r = interval(relation->value_of(var), values);
   int64_t lo = std::min(r.lo, n);
   return {lo, std::max(lo, std::min(r.hi, n))};
 }
@@ -124,25 +119,6 @@ std::vector<FusedInterval> Bounds::fused(const LoopValues& values) const {
     if (!vars.empty()) out.push_back({std::move(vars), range});
   }
   return out;
-}
-
-bool depends_on(const Provenance& provenance, const IndexVar& var, const IndexVar& loop) {
-  if (var == loop) return true;
-  const Relation* relation = provenance.replaced_by(var);
-  if (!relation) return false;
-  bool depends = false;
-  std::function<void(const IndexExpr&)> look = [&](const IndexExpr& expr) {
-    match(
-        expr, [&](const ValueOf& n) { depends |= depends_on(provenance, n.var, loop); }, [](const SizeOf&) {},
-        [](const Number&) {},
-        [&](const IndexBinary& n) {
-          look(n.a);
-          look(n.b);
-        },
-        [](const StoredCount&) {}, [](const StoredCoordinate&) {});
-  };
-  look(replaced(*relation, var).value);
-  return depends;
 }
 
 }  // namespace spdistal::notation

@@ -47,7 +47,4 @@ class Bounds {
   Counts counts_;
 };
 
-/// Do the values of a variable depend on those of a loop? Not where it only ranges over positions that the loop divides.
-bool depends_on(const Provenance& provenance, const IndexVar& var, const IndexVar& loop);
-
 }  // namespace spdistal::notation

@@ -1,6 +1,9 @@
 #include "notation/provenance.hpp"
 
 #include <algorithm>
+#include <functional>
+
+#include "base/require.hpp"
 
 namespace spdistal::notation {
 namespace {
@@ -63,6 +66,12 @@ bool Relation::makes(const IndexVar& var) const {
   return std::any_of(made.begin(), made.end(), [&](const Made& m) { return m.var == var; });
 }
 
+const IndexExpr& Relation::value_of(const IndexVar& var) const {
+  auto found = std::find_if(replaced.begin(), replaced.end(), [&](const Replaced& r) { return r.var == var; });
+  require(found != replaced.end(), "a relation tells how the variables that it replaces are found");
+  return found->value;
+}
+
 std::vector<IndexVar> Relation::needs() const {
   std::vector<IndexVar> out;
   for (const Replaced& r : replaced)
@@ -119,6 +128,19 @@ bool Provenance::depends(const IndexVar& var, const IndexVar& loop) const {
   if (!relation) return false;
   std::vector<IndexVar> needed = relation->needs();
   return std::any_of(needed.begin(), needed.end(), [&](const IndexVar& child) { return depends(child, loop); });
+}
+
+bool Provenance::bounded_by(const IndexVar& var, const IndexVar& loop) const {
+  if (var == loop) return true;
+  const Relation* relation = replaced_by(var);
+  if (!relation) return false;
+  std::function<bool(const IndexExpr&)> looks = [&](const IndexExpr& expr) {
+    return match(
+        expr, [&](const ValueOf& n) { return bounded_by(n.var, loop); }, [](const SizeOf&) { return false; },
+        [](const Number&) { return false; }, [&](const IndexBinary& n) { return looks(n.a) || looks(n.b); },
+        [](const StoredCount&) { return false; }, [](const StoredCoordinate&) { return false; });
+  };
+  return looks(relation->value_of(var));
 }
 
 IndexVar Provenance::ranges_over(IndexVar var, const std::vector<IndexVar>& known) const {

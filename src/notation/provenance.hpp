@@ -43,6 +43,8 @@ struct Relation {
 
   bool replaces(const IndexVar& var) const;
   bool makes(const IndexVar& var) const;
+  /// How a variable that it replaces is found.
+  const IndexExpr& value_of(const IndexVar& var) const;
   /// The variables whose values must be known to find those that were replaced.
   std::vector<IndexVar> needs() const;
 };
@@ -91,6 +93,9 @@ struct Provenance {
   bool determined(const IndexVar& var, const std::vector<IndexVar>& loops) const;
   /// Is the value of a loop variable needed to find that of `var`?
   bool depends(const IndexVar& var, const IndexVar& loop) const;
+  /// Does knowing a loop's value leave only some values of `var`? As `depends`, but not by way of stored coordinates: where
+  /// a loop divides positions, those are bounded by it, and the coordinates that are found there may be any.
+  bool bounded_by(const IndexVar& var, const IndexVar& loop) const;
   /// The variable that a loop over var visits a range of, in order, where the variables `known` are given: i for ii where
   /// io is, var itself where there is nothing to add.
   IndexVar ranges_over(IndexVar var, const std::vector<IndexVar>& known) const;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/require.hpp"
 #include "spdistal/error.hpp"
 
 namespace spdistal::notation {
@@ -12,6 +13,15 @@ TensorVar::TensorVar(Info info) : info_(std::make_shared<const Info>(std::move(i
                                 symbol().name().empty() ? "the tensor" : symbol().name(), order(),
                                 order() == 1 ? "" : "s", format().str(), format().order()),
                     "give one level format for each dimension");
+}
+
+std::vector<int64_t> known_dims(const TensorVar& tensor) {
+  std::vector<int64_t> dims;
+  for (const Extent& extent : tensor.dims()) {
+    require(extent.value().has_value(), "sizes are known before a tensor is placed or computed");
+    dims.push_back(*extent.value());
+  }
+  return dims;
 }
 
 Format dense_format(size_t order) { return Format(std::vector<LevelFormat>(order, Dense)); }

@@ -39,6 +39,9 @@ class TensorVar {
   std::shared_ptr<const Info> info_;
 };
 
+/// The sizes of all dimensions, which are known by now.
+std::vector<int64_t> known_dims(const TensorVar& tensor);
+
 /// All levels dense, dimensions in order.
 Format dense_format(size_t order);
 

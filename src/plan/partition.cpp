@@ -22,11 +22,19 @@ std::string_view name_of(Op op) {
   return {};
 }
 
-Fragment init(const Level& level, Colouring colouring, std::string_view function) {
-  return {{.out = level.positions(), .op = Op::Init, .colouring = colouring, .function = function}};
+Fragment init(const Level& level, Colouring colouring, std::string_view format) {
+  bool universe = colouring == Colouring::Universe;
+  return {{.out = level.positions(),
+           .op = Op::Init,
+           .colouring = colouring,
+           .function = {format, universe ? "init_universe_partition" : "init_non_zero_partition"}}};
 }
-Fragment entry(const Level& level, Colouring colouring, std::string_view function) {
-  return {{.out = level.positions(), .op = Op::Entry, .colouring = colouring, .function = function}};
+Fragment entry(const Level& level, Colouring colouring, std::string_view format) {
+  bool universe = colouring == Colouring::Universe;
+  return {{.out = level.positions(),
+           .op = Op::Entry,
+           .colouring = colouring,
+           .function = {format, universe ? "universe_partition_entry" : "non_zero_partition_entry"}}};
 }
 
 }  // namespace spdistal::plan

@@ -46,6 +46,13 @@ enum class Op : uint8_t {
 };
 std::string_view name_of(Op op);
 
+/// The level function that wrote a statement: "Dense.finalize_universe_partition".
+struct FunctionName {
+  std::string_view level = {}, function = {};
+  bool empty() const { return function.empty(); }
+  std::string str() const { return empty() ? "" : std::string(level) + "." + std::string(function); }
+};
+
 /// What a colouring is of.
 enum class Colouring : uint8_t { Universe, NonZero };
 
@@ -54,7 +61,7 @@ struct Statement {
   Op op;
   std::vector<Name> in = {};
   Colouring colouring = Colouring::Universe;  // of Init, Entry and the operators that take one
-  std::string_view function = {};             // the level function that wrote it: "Dense.finalize_universe_partition"
+  FunctionName function = {};
 };
 using Fragment = std::vector<Statement>;
 
@@ -87,8 +94,8 @@ struct PartitionFunctions {
   Fragment (*from_child)(const Level&);
 };
 
-/// Colourings are made alike for all levels.
-Fragment init(const Level& level, Colouring colouring, std::string_view function);
-Fragment entry(const Level& level, Colouring colouring, std::string_view function);
+/// Colourings are made alike for all levels; `format` is the name of the level's.
+Fragment init(const Level& level, Colouring colouring, std::string_view format);
+Fragment entry(const Level& level, Colouring colouring, std::string_view format);
 
 }  // namespace spdistal::plan

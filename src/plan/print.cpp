@@ -65,7 +65,7 @@ class PlanPrinter {
       return;
     }
     out_ += "\n";
-    std::vector<std::pair<std::string, std::string_view>> lines;
+    std::vector<std::pair<std::string, std::string>> lines;
     for (const Statement& s : a.partitions) {
       // Above the first level there is only the root, which every colour has.
       if (s.out.level == 0 && s.out.part == Part::Parents && !a.lists[0]) continue;
@@ -78,7 +78,7 @@ class PlanPrinter {
         for (size_t k = 0; k < s.in.size(); k++) line += (k ? ", " : "") + name(a, s.in[k]);
         line += ")";
       }
-      lines.emplace_back(std::move(line), s.function);
+      lines.emplace_back(std::move(line), s.function.str());
     }
     if (!a.dims.empty())
       lines.emplace_back(

@@ -60,21 +60,6 @@ std::vector<int64_t> parts_of(const Share& share) {
   return out;
 }
 
-// The lowest colour with the same share, for each colour.
-std::vector<int64_t> first_alike(const Shares& shares) {
-  std::multimap<uint64_t, int64_t> seen;
-  std::vector<int64_t> out;
-  for (size_t c = 0; c < shares.of.size(); c++) {
-    uint64_t key = hash(shares.of[c]);
-    auto [lo, hi] = seen.equal_range(key);
-    auto same =
-        std::find_if(lo, hi, [&](const auto& other) { return shares.of[size_t(other.second)] == shares.of[c]; });
-    out.push_back(same == hi ? int64_t(c) : same->second);
-    if (same == hi) seen.emplace(key, int64_t(c));
-  }
-  return out;
-}
-
 // What pieces tell of themselves at a counted level.
 struct Ends {
   int64_t nodes = 0;

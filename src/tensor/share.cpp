@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "tensor/hash.hpp"
 #include "tensor/tree.hpp"
@@ -214,6 +215,20 @@ uint64_t hash(const Shares& shares) {
   out.all(shares.grid.extents());
   for (const Share& share : shares.of) out.word(hash(share));
   return out.value();
+}
+
+std::vector<int64_t> first_alike(const Shares& shares) {
+  std::multimap<uint64_t, int64_t> seen;
+  std::vector<int64_t> out;
+  for (size_t c = 0; c < shares.of.size(); c++) {
+    uint64_t key = hash(shares.of[c]);
+    auto [lo, hi] = seen.equal_range(key);
+    auto same =
+        std::find_if(lo, hi, [&](const auto& other) { return shares.of[size_t(other.second)] == shares.of[c]; });
+    out.push_back(same == hi ? int64_t(c) : same->second);
+    if (same == hi) seen.emplace(key, int64_t(c));
+  }
+  return out;
 }
 
 }  // namespace spdistal

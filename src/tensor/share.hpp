@@ -82,4 +82,7 @@ int64_t fused_number(std::span<const size_t> dims_fused, const std::vector<int64
 uint64_t hash(const Share& share);
 uint64_t hash(const Shares& shares);
 
+/// For each colour the lowest one with the same share: their pieces are copies of each other.
+std::vector<int64_t> first_alike(const Shares& shares);
+
 }  // namespace spdistal

@@ -32,6 +32,18 @@ Storage::Storage(PatternHandle pattern, ScalarType type, Buffer values)
   require(values_.size() >= size_t(nnz()) * size_of(type), "there is a value for every stored element");
 }
 
+PatternHandle dense_pattern(const Format& format, const std::vector<int64_t>& dims, const std::vector<Range>& ranges,
+                            ScalarType type, std::string_view what) {
+  std::vector<LevelArrays> levels;
+  int64_t positions = 1;
+  for (int dim : format.mode_order()) {
+    const Range& range = ranges[size_t(dim)];
+    positions = checked_positions(positions, range.size(), size_of(type), what);
+    levels.push_back({dims[size_t(dim)], range, positions, {}, {}});
+  }
+  return std::make_shared<const Pattern>(format, dims, std::move(levels));
+}
+
 int64_t checked_positions(int64_t count, int64_t per, size_t bytes, std::string_view what) {
   int64_t product = 0, size = 0;
   if (!__builtin_mul_overflow(count, per, &product) && !__builtin_mul_overflow(product, int64_t(bytes), &size) &&

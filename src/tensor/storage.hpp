@@ -100,6 +100,11 @@ bool same_pattern(const Pattern& a, const Pattern& b);
 Result<> verify(const Pattern& pattern);
 Result<> verify(const Storage& storage);
 
+/// All levels dense, over a range of each dimension. Throws UserError where that many elements of the type do not fit;
+/// `what` as below.
+PatternHandle dense_pattern(const Format& format, const std::vector<int64_t>& dims, const std::vector<Range>& ranges,
+                            ScalarType type, std::string_view what);
+
 /// How many elements of `bytes` each `count` positions with `per` below each make. Throws UserError where that is more
 /// than the machine's memory; `what` completes "… takes 8.0 TiB".
 int64_t checked_positions(int64_t count, int64_t per, size_t bytes, std::string_view what);

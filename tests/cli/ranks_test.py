@@ -67,6 +67,21 @@ class Ranks(unittest.TestCase):
                 self.assertIn(message, done.stderr)
                 self.assertEqual(done.stdout, "")
 
+    def test_a_bad_setting_is_said_once_and_ends_all_ranks(self):
+        spmv = ("a(i) = B(i,j) * c(j)", "-f", "B:ds", "-g", "B:rmat,4,2", "-g", "c:ones")
+        # Of all ranks, or of one of them alone.
+        everywhere = ["env", "SPDISTAL_TREADS=2", TOOL, *spmv]
+        on_one = ["sh", "-c", '[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" != 2 ] || export SPDISTAL_TREADS=2; exec "$0" "$@"', TOOL,
+                  *spmv]
+        for command in (everywhere, on_one):
+            with self.subTest(command=command[:3]):
+                done = subprocess.run([*MPIRUN, "4", *command], cwd=self.folder, capture_output=True, text=True, timeout=120,
+                                      check=False)
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertEqual(done.stderr.count("error: "), 1, done.stderr)
+                self.assertIn("there is no setting SPDISTAL_TREADS", done.stderr)
+                self.assertEqual(done.stdout, "")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -9,24 +9,19 @@
 #include "runtime/transport/mpi_comm.hpp"
 #include "runtime/transport/start.hpp"
 #include "spdistal/spdistal.hpp"
+#include "support/refusal.hpp"
 #include "unit/io/scratch.hpp"
 
 namespace spdistal {
 namespace {
+
+using test::refusal;
 
 const Format dense1({Dense}), dense2({Dense, Dense}), sparse1({Compressed});
 
 runtime::Transport& world() { return Session::instance().transport(); }
 int64_t rank() { return world().rank(); }
 int64_t ranks() { return world().size(); }
-
-template <class F>
-std::string refusal(F&& f) {
-  try {
-    f();
-  } catch (const UserError& error) { return error.what(); }
-  return "nothing was refused";
-}
 
 template <class T>
 std::vector<std::pair<std::vector<int64_t>, T>> listed(const std::vector<Element<T>>& elements) {

@@ -114,6 +114,34 @@ TEST_P(TwoDimensional, CannonMovesAsMuchAsSumma) {
   });
 }
 
+// What each step moves is found once; later runs bring other values the same way. Of sparse tiles the patterns stay.
+TEST(Steps, ArePlannedOnceWhilePatternsStand) {
+  for (const char* formats : {"", "B:ds", "A:ds B:ds C:ds", "B:uq C:ss"})
+    for (const std::string& schedule : {summa, cannon}) {
+      PlacedText text = product(16, "2x2", in_tiles, schedule);
+      text.formats = formats;
+      PlacedProgram program = test::parse_placed(text);
+      runtime::testkit::on_ranks([&](Transport& t) {
+        reference::Arrays data = test::draw_data(program, 1, 2);  // patterns fit beside the homes
+        PlacedRun run(t, program, data);
+        for (int repeat = 0; repeat < 3; repeat++) {
+          const notation::TensorVar& C = program.tensors.at("C");
+          if (repeat > 0 && C.format().is_dense()) {
+            run.fill("C", repeat);
+            for (Scalar& value : data.at(C).values) value = Scalar(double(repeat));
+          }
+          run.compute();
+          reference::Arrays wanted = data;
+          reference::evaluate(program.assignment, wanted);
+          EXPECT_TRUE(run.gathered_result() == wanted.at(program.assignment.lhs.tensor))
+              << formats << ", run " << repeat;
+          EXPECT_EQ(run.report().planned, repeat == 0 ? 4 : 0)
+              << "two steps of two operands, " << formats << " on " << t.size();
+        }
+      });
+    }
+}
+
 // Sizes that pieces do not divide: the last blocks are smaller, or there are none.
 TEST_P(TwoDimensional, ProductsAreRightForAllSizes) {
   std::string machine = std::to_string(GetParam()) + "x" + std::to_string(GetParam());

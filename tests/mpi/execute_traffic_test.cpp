@@ -287,22 +287,25 @@ TEST(Traffic, SddmmByNonZerosMovesTheRowsOfBothFactorsThatOccur) {
               });
 }
 
-PlacedText mttkrp(const std::string& place, const std::string& schedule) {
+PlacedText mttkrp(const std::string& place, const std::string& schedule, const std::string& format = "B:dss") {
   return {.statement = "A(i,l) = B(i,j,k) * C(j,l) * D(k,l)",
-          .formats = "B:dss",
+          .formats = format,
           .sizes = {{"i", 13}, {"j", 11}, {"k", 12}, {"l", 4}},
           .distributions = {"A(x,y) -> M(x)", "B(x,y,z) " + place, "C(x,y) -> M(x)", "D(x,y) -> M(x)"},
           .schedule = schedule};
 }
 
+// The result stays where it is computed, whether all of its rows are walked (a dense level) or only those that B stores.
 TEST(Traffic, MttkrpBySlicesMovesTheRowsOfTheFactorsThatOccur) {
-  on_machines(mttkrp("-> M(x)", "reorder(i,j,k,l); divide(i,io,ii,M.x); distribute(io); communicate({A,B,C,D},io)"),
-              [](auto& program, auto& data, auto& run, int64_t p) {
-                auto colours = by_rows(stored(array_of(program, data, "B")), 13, p);
-                EXPECT_EQ(run.report().total("C(j,l)").received, bytes * 4 * off_piece(colours, 1, 11));
-                EXPECT_EQ(run.report().total("D(k,l)").received, bytes * 4 * off_piece(colours, 2, 12));
-                expect_nothing_moved(run.report(), {"C(j,l)", "D(k,l)"});
-              });
+  for (const char* format : {"B:dss", "B:sss", "B:uqq"})
+    on_machines(
+        mttkrp("-> M(x)", "reorder(i,j,k,l); divide(i,io,ii,M.x); distribute(io); communicate({A,B,C,D},io)", format),
+        [](auto& program, auto& data, auto& run, int64_t p) {
+          auto colours = by_rows(stored(array_of(program, data, "B")), 13, p);
+          EXPECT_EQ(run.report().total("C(j,l)").received, bytes * 4 * off_piece(colours, 1, 11));
+          EXPECT_EQ(run.report().total("D(k,l)").received, bytes * 4 * off_piece(colours, 2, 12));
+          expect_nothing_moved(run.report(), {"C(j,l)", "D(k,l)"});
+        });
 }
 
 TEST(Traffic, MttkrpByNonZerosMovesTheRowsOfTheFactorsAndTheResultThatOccur) {

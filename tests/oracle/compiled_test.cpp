@@ -24,18 +24,13 @@ using namespace notation;
 
 std::optional<std::string> find_fault(const test::BuiltProgram& program, codegen::Jit& jit,
                                       codegen::HostContext& context) {
-  std::map<TensorVar, Storage> stored;
-  Storages storages;
-  for (const auto& [tensor, array] : program.arrays) stored.emplace(tensor, test::to_storage(array, tensor.format()));
-  for (const Conversion& copy : program.conversions)
-    stored.emplace(copy.to, convert(stored.at(copy.from), copy.to.format()));
-  for (const auto& [tensor, storage] : stored) storages.emplace(tensor, &storage);
+  test::StoredProgram data(program);
   reference::Arrays wanted = program.arrays;
   reference::evaluate(program.assignment, wanted);
   try {
-    Leaf leaf(program.statement, storages);
+    Leaf leaf(program.statement, data.storages);
     codegen::Kernel kernel = jit.load(leaf.function());
-    Storage result = leaf.compute(storages, context, [&](spd_call& call) { kernel(call); });
+    Storage result = leaf.compute(data.storages, context, [&](spd_call& call) { kernel(call); });
     if (Result<> sound = verify(result); !sound) return sound.refusal().str() + "\n" + kernel.text();
     if (!(test::to_array(result) == wanted.at(program.assignment.lhs.tensor)))
       return "the result is not what the statement says\n" + print(program.statement) + "\n" + kernel.text();

@@ -27,23 +27,18 @@ using namespace notation;
 // What is wrong with a program through the interpreter with so many threads; `kinds` counts the ways results are made.
 std::optional<std::string> find_fault(const test::BuiltProgram& program, int64_t threads,
                                       std::map<lower::Assembly, int>* kinds = nullptr) {
-  std::map<TensorVar, Storage> stored;
-  Storages storages;
-  for (const auto& [tensor, array] : program.arrays) stored.emplace(tensor, test::to_storage(array, tensor.format()));
-  for (const Conversion& copy : program.conversions)
-    stored.emplace(copy.to, convert(stored.at(copy.from), copy.to.format()));
-  for (const auto& [tensor, storage] : stored) storages.emplace(tensor, &storage);
+  test::StoredProgram data(program);
   reference::Arrays wanted = program.arrays;
   reference::evaluate(program.assignment, wanted);
   try {
-    Leaf leaf(program.statement, storages);
+    Leaf leaf(program.statement, data.storages);
     if (kinds) (*kinds)[leaf.kernel().assembly]++;
     auto with_kernel = [&](const std::string& fault) {
       return fault + "\n" + print(program.statement) + "\n" + ir::print(leaf.kernel().function);
     };
     if (Result<> legal = ir::verify(leaf.kernel().function); !legal) return with_kernel(legal.refusal().str());
     codegen::HostContext context(threads);
-    Storage result = leaf.compute(storages, context,
+    Storage result = leaf.compute(data.storages, context,
                                   [&](spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); });
     if (Result<> sound = verify(result); !sound) return with_kernel(sound.refusal().str());
     if (!(test::to_array(result) == wanted.at(program.assignment.lhs.tensor)))

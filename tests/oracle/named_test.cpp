@@ -4,7 +4,6 @@
 
 #include <random>
 #include <set>
-#include <sstream>
 
 #include "codegen/memory.hpp"
 #include "driver/leaf.hpp"
@@ -16,6 +15,7 @@
 #include "notation/print.hpp"
 #include "reference/arithmetic.hpp"
 #include "reference/evaluate.hpp"
+#include "support/formats.hpp"
 #include "support/random_tensor.hpp"
 #include "tensor/iterate.hpp"
 #include "tensor/pack.hpp"
@@ -36,13 +36,6 @@ struct Named {
 };
 void PrintTo(const Named& named, std::ostream* out) { *out << named.statement << "  " << named.formats; }
 
-Format format_of(const std::string& formats, std::string_view tensor, size_t order) {
-  std::istringstream words(formats);
-  for (std::string word; words >> word;)
-    if (word.substr(0, word.find(':')) == tensor) return Format::parse(word.substr(word.find(':') + 1));
-  return dense_format(order);
-}
-
 class Statements : public ::testing::TestWithParam<Named> {
  protected:
   // One run: sizes, entries and threads all come from the seed.
@@ -61,7 +54,7 @@ class Statements : public ::testing::TestWithParam<Named> {
     scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
       std::vector<Extent> dims;
       for (const IndexVar& index : indices) dims.push_back(size(index));
-      Format format = format_of(GetParam().formats, name.text, indices.size());
+      Format format = test::format_of(GetParam().formats, name.text, indices.size());
       return TensorVar({Symbol(std::string(name.text)), ScalarType::Float64, dims, format});
     };
     StatementState statement = make_statement(parse_assignment(GetParam().statement, scope));
@@ -72,15 +65,10 @@ class Statements : public ::testing::TestWithParam<Named> {
     Storages storages;
     std::string trace = "seed " + std::to_string(seed) + ":";
     for (const TensorVar& tensor : tensors(assignment)) {
-      std::vector<int64_t> dims;
-      for (const Extent& extent : tensor.dims()) dims.push_back(*extent.value());
-      reference::Array array(ScalarType::Float64, dims);
-      int64_t sparsity = tensor.format().is_dense() ? 0 : number(1, 4);  // one of so many more is stored
-      for (Scalar& value : array.values)
-        if (number(0, sparsity) == 0) value = Scalar(double(number(-3, 3)));
+      reference::Array array = test::draw_array(random, tensor);
+      for (int64_t n : array.dims) trace += " " + std::to_string(n);
       stored.emplace(tensor, test::to_storage(array, tensor.format()));
       wanted.emplace(tensor, std::move(array));
-      for (int64_t n : dims) trace += " " + std::to_string(n);
       trace += ";";
     }
     Chosen chosen = choose(statement, 1);

@@ -117,15 +117,12 @@ using Caller = std::function<void(const Leaf& leaf, spd_call& call)>;
 
 void expect_right(const test::ProgramCase& described, int64_t threads, const Caller& caller) {
   test::BuiltProgram program = test::build(described);
-  std::map<TensorVar, Storage> stored;
-  Storages storages;
-  for (const auto& [tensor, array] : program.arrays) stored.emplace(tensor, test::to_storage(array, tensor.format()));
-  for (const auto& [tensor, storage] : stored) storages.emplace(tensor, &storage);
+  test::StoredProgram data(program);
   reference::Arrays wanted = program.arrays;
   reference::evaluate(program.assignment, wanted);
-  Leaf leaf(program.statement, storages);
+  Leaf leaf(program.statement, data.storages);
   codegen::HostContext context(threads);
-  Storage result = leaf.compute(storages, context, [&](spd_call& call) { caller(leaf, call); });
+  Storage result = leaf.compute(data.storages, context, [&](spd_call& call) { caller(leaf, call); });
   EXPECT_TRUE(test::to_array(result) == wanted.at(program.assignment.lhs.tensor));
 }
 

@@ -1,7 +1,6 @@
 #include "support/placed_program.hpp"
 
 #include <algorithm>
-#include <sstream>
 
 #include "base/text.hpp"
 #include "driver/homes.hpp"
@@ -12,6 +11,7 @@
 #include "reference/evaluate.hpp"
 #include "schedule/parse.hpp"
 #include "support/elements.hpp"
+#include "support/formats.hpp"
 #include "support/random_tensor.hpp"
 #include "tensor/distribute.hpp"
 #include "tensor/pack.hpp"
@@ -22,13 +22,6 @@ using namespace notation;
 using runtime::Transport;
 
 namespace {
-
-Format format_of(const std::string& formats, std::string_view tensor, size_t order) {
-  std::istringstream words(formats);
-  for (std::string word; words >> word;)
-    if (word.substr(0, word.find(':')) == tensor) return Format::parse(word.substr(word.find(':') + 1));
-  return dense_format(order);
-}
 
 std::string shown(const reference::Array& array) {
   return join(array.values, " ", [](const Scalar& value) { return notation::print(value); });
@@ -65,11 +58,9 @@ reference::Arrays draw_data(const PlacedProgram& program, uint64_t seed, int64_t
   auto number = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
   reference::Arrays out;
   for (const auto& [name, tensor] : program.tensors) {
-    std::vector<int64_t> dims;
-    for (const Extent& extent : tensor.dims()) dims.push_back(extent.value().value());
-    reference::Array array(ScalarType::Float64, dims);
+    reference::Array array(ScalarType::Float64, known_dims(tensor));
     bool sparse = !tensor.format().is_dense();
-    each_element(dims, [&](const std::vector<int64_t>& at, size_t position) {
+    each_element(array.dims, [&](const std::vector<int64_t>& at, size_t position) {
       bool stored = !sparse || (at[0] % 3 != 0 && number(1, one_in) == 1);
       if (stored) array.values[position] = Scalar(double(number(1, 4)));
     });

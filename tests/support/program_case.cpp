@@ -13,6 +13,7 @@
 #include "schedule/print.hpp"
 #include "support/elements.hpp"
 #include "support/random_tensor.hpp"
+#include "tensor/pack.hpp"
 
 namespace spdistal::test {
 
@@ -52,6 +53,13 @@ std::string value_text(const Scalar& value) {
 }
 
 }  // namespace
+
+StoredProgram::StoredProgram(const BuiltProgram& program) {
+  for (const auto& [tensor, array] : program.arrays) stored.emplace(tensor, to_storage(array, tensor.format()));
+  for (const Conversion& copy : program.conversions)
+    stored.emplace(copy.to, convert(stored.at(copy.from), copy.to.format()));
+  for (const auto& [tensor, storage] : stored) storages.emplace(tensor, &storage);
+}
 
 ProgramCase write_down(const Assignment& assignment, const reference::Arrays& arrays, const ConcreteStatement& loops,
                        const std::vector<Command>& commands) {

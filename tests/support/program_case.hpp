@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "driver/conversion.hpp"
+#include "driver/leaf.hpp"
 #include "notation/concrete.hpp"
 #include "reference/array.hpp"
 #include "spdistal/program.hpp"
@@ -32,6 +33,13 @@ struct BuiltProgram {
   reference::Arrays arrays;
   notation::ConcreteStatement statement;  // what runs: scheduled, or chosen
   std::vector<Conversion> conversions;    // that were chosen
+};
+
+/// Its tensors in their formats, conversions too.
+struct StoredProgram {
+  explicit StoredProgram(const BuiltProgram& program);
+  std::map<notation::TensorVar, Storage> stored;
+  Storages storages;
 };
 
 /// Writes a program down; the commands are those that were applied to its loops.

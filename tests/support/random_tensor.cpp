@@ -28,6 +28,15 @@ Format draw_format(std::mt19937_64& random, size_t order) {
   return Format(levels, modes);
 }
 
+reference::Array draw_array(std::mt19937_64& random, const notation::TensorVar& tensor) {
+  auto number = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
+  reference::Array out(ScalarType::Float64, notation::known_dims(tensor));
+  int64_t sparsity = tensor.format().is_dense() ? 0 : number(1, 4);  // one of so many more is stored
+  for (Scalar& value : out.values)
+    if (number(0, sparsity) == 0) value = Scalar(double(number(-3, 3)));
+  return out;
+}
+
 Storage to_storage(const reference::Array& array, const Format& format) {
   Coordinates entries(array.dims, array.type);
   each_element(array.dims, [&](const std::vector<int64_t>& at, size_t position) {

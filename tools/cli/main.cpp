@@ -1,6 +1,7 @@
 // The command line: reads options, hands them to the library, shows what comes back.
 // Exit codes: 0, 1 wrong result under --check, 2 bad input or usage, 3 failure at run time.
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <iostream>
 #include <set>
 #include <spdistal/error.hpp>
@@ -24,6 +25,21 @@ std::string usage_error(const CLI::App*, const CLI::Error& error) {
     message = option + (rest == "missing" ? " needs a value" : " is given more than once");
   }
   return "error: " + message + "\nhint: " + hint + "\n";
+}
+
+// What is wrong with values is said here: how the parser words it differs between its versions.
+std::string check_shown(const std::string& text) {
+  for (const char* known : {"statement", "plan", "kernel", "all"})
+    if (text == known) return "";
+  return "'" + text + "' is none of statement, plan, kernel, all";
+}
+std::string check_runs(const std::string& text) {
+  constexpr int most = 1000000;
+  int runs = 0;
+  auto [stop, fault] = std::from_chars(text.data(), text.data() + text.size(), runs);
+  bool all = fault == std::errc{} && stop == text.data() + text.size();
+  return all && runs >= 1 && runs <= most ? ""
+                                          : "'" + text + "' is no number of runs from 1 to " + std::to_string(most);
 }
 
 // Shows, computes, checks, times and writes, as far as was asked for.
@@ -81,14 +97,13 @@ int main(int argc, char** argv) {
   app.add_option("-i,--input", text.inputs, "data of a tensor: B:file.mtx (.mtx .tns, either .gz, or .spd)");
   app.add_option("-g,--generate", text.generators, "generated data: B:rmat,14,8, B:banded,1000,11, c:ones, C:random");
   app.add_option("-o,--output", text.outputs, "write a tensor: a:file.mtx");
-  app.add_option("--print", print, "what to show: statement, plan, kernel, all")
-      ->check(CLI::IsMember({"statement", "plan", "kernel", "all"}));
+  app.add_option("--print", print, "what to show: statement, plan, kernel, all")->check(check_shown);
   app.add_option(
          "--time", runs,
          "time this many runs, after half as many to warm up: the median; GFLOP/s, counting for every product of "
          "the statement, wherever its sparse factors are all stored, a multiplication for each '*' and an addition "
          "where it is added to something (left out where that is not known); GB/s, counting every array once")
-      ->check(CLI::Range(1, 1000000));
+      ->check(check_runs);
   app.add_flag("--check", check, "compare with an independent evaluation; exit code 1 where they differ");
   app.add_flag("--report", report, "per piece: non-zeros, bytes moved by tensor, time; imbalance");
   // Each option may be given several times, with one value each: a value may hold commas and brackets.

@@ -79,9 +79,7 @@ std::vector<ColouredSpace> Directory::send_to_blocks(const std::vector<ColouredS
     for (int r = first; r <= last; r++)
       if (Space part = set & block_of_rank(r); !part.empty()) put(to[size_t(r)], {colour, std::move(part)});
   }
-  std::vector<Bytes> messages;
-  for (Writer& writer : to) messages.push_back(writer.take());
-  return take_all(deal(transport_, std::move(messages)), box_.dims());
+  return take_all(deal(transport_, messages_of(std::move(to))), box_.dims());
 }
 
 Partition collect(Transport& transport, const ColourGrid& grid, const Space& universe,
@@ -90,11 +88,9 @@ Partition collect(Transport& transport, const ColourGrid& grid, const Space& uni
   std::vector<Writer> to(static_cast<size_t>(transport.size()));
   for (const ColouredSpace& item : found)
     if (!item.set.empty()) put(to[size_t(mapping.rank_of(item.colour))], item);
-  std::vector<Bytes> messages;
-  for (Writer& writer : to) messages.push_back(writer.take());
   Range mine = mapping.colours_of(transport.rank());
   std::vector<std::vector<Space>> parts(static_cast<size_t>(mine.size()));
-  for (ColouredSpace& item : take_all(deal(transport, std::move(messages)), universe.dims()))
+  for (ColouredSpace& item : take_all(deal(transport, messages_of(std::move(to))), universe.dims()))
     parts[size_t(item.colour - mine.lo)].push_back(std::move(item.set));
   std::vector<Space> pieces;
   for (const auto& part : parts) pieces.push_back(unite(universe.dims(), part));

@@ -182,9 +182,7 @@ std::vector<Match> match(Transport& transport, const Partition& held, const Part
   if (unheld == Unheld::Refuse)
     together(transport, [&] { require(all_held, "everything that is needed is held somewhere"); });
 
-  std::vector<Bytes> messages;
-  for (Writer& writer : to) messages.push_back(writer.take());
-  for (const Bytes& message : deal(transport, std::move(messages)))
+  for (const Bytes& message : deal(transport, messages_of(std::move(to))))
     for (Reader in(message); !in.at_end();) {
       int64_t source = in.take<int64_t>(), user = in.take<int64_t>();
       matches.push_back({source, user, take_space(in, dims)});

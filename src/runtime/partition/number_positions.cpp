@@ -40,9 +40,7 @@ std::vector<Bytes> cut_at_blocks(const Transport& transport, int64_t parents, co
     }
     require(at == pieces[piece].counts.size(), "all parents are in the range given");
   }
-  std::vector<Bytes> messages;
-  for (Writer& writer : to) messages.push_back(writer.take());
-  return messages;
+  return messages_of(std::move(to));
 }
 
 std::vector<Part> read_parts(const std::vector<Bytes>& messages) {
@@ -85,11 +83,9 @@ Numbering number_positions(Transport& transport, int64_t parents, const std::vec
     back[part.sender].put(part.counts.size());
     back[part.sender].put_all(std::span<const int64_t>(part.counts));
   }
-  std::vector<Bytes> messages;
-  for (Writer& writer : back) messages.push_back(writer.take());
   Numbering out{std::vector<std::vector<int64_t>>(pieces.size()), transport.allreduce(children, ReduceOp::Sum)};
   // Blocks in the order of ranks are parents in order.
-  for (const Bytes& message : deal(transport, std::move(messages)))
+  for (const Bytes& message : deal(transport, messages_of(std::move(back))))
     for (Reader in(message); !in.at_end();) {
       size_t piece = in.take<size_t>();
       auto first = in.take_all<int64_t>(in.take<size_t>());

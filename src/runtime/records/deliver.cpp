@@ -36,9 +36,7 @@ std::vector<Bytes> write(std::vector<Records>& outgoing, const Mapping& mapping)
     out.put_all(records.values());
     records.truncate(0);
   }
-  std::vector<Bytes> messages;
-  for (Writer& writer : to) messages.push_back(writer.take());
-  return messages;
+  return messages_of(std::move(to));
 }
 
 }  // namespace

@@ -45,6 +45,8 @@ struct Exchange::State {
   size_t element = 0;
   // Staging of each message; none where the message is one stretch of an instance.
   std::vector<Buffer> out_staging, in_staging;
+  std::vector<size_t> out_sizes, in_sizes;
+  bool has_staging = false;
   std::vector<Run> out_direct, in_direct;
   Buffer gathered, scratch;
   std::vector<int64_t> gathered_counts, gathered_offsets;  // of the collective, where it is one
@@ -69,6 +71,7 @@ struct Exchange::State {
     return {gathered_into ? to()[*gathered_into].data() : gathered.data(), bytes};
   }
   void prepare_staging();
+  void allocate_staging();
   void prepare_counts();
   void send(size_t k);
   void unpack();
@@ -100,8 +103,8 @@ void Exchange::State::prepare() {
   for (const Instances* instances : {&sources, &users})
     for (const Instance& instance : *instances) element = size_of(instance.type());
   if (collective()) try_gather_in_place();
-  if (collective() && !gathered_into) gathered.grow(size_t(gathered_offsets.back() + gathered_counts.back()));
   prepare_staging();
+  allocate_staging();
   unpacks = !gathered_into && std::ranges::any_of(in_direct, [](const Run& run) { return run.length == 0; });
   prepare_counts();
   // Places are known; the sets they came from may be large and are not needed again.
@@ -163,14 +166,30 @@ void Exchange::State::try_gather_in_place() {
 void Exchange::State::prepare_staging() {
   for (const Message& message : plan.out) {
     out_direct.push_back(single_run(message, &Part::from));
-    bool staged = out_direct.back().length == 0 && (!collective() || out_staging.empty());
-    out_staging.emplace_back(staged ? size_t(message.bytes) : 0);
+    bool staged = out_direct.back().length == 0 && (!collective() || out_sizes.empty());
+    out_sizes.push_back(staged ? size_t(message.bytes) : 0);
   }
   for (const Message& message : plan.in) {
     // What is added cannot arrive in place.
     in_direct.push_back(adds() || collective() ? Run{0, 0} : single_run(message, &Part::to));
-    in_staging.emplace_back(in_direct.back().length == 0 && !collective() ? size_t(message.bytes) : 0);
+    in_sizes.push_back(in_direct.back().length == 0 && !collective() ? size_t(message.bytes) : 0);
   }
+}
+
+void Exchange::State::allocate_staging() {
+  for (size_t bytes : out_sizes) out_staging.emplace_back(bytes);
+  for (size_t bytes : in_sizes) in_staging.emplace_back(bytes);
+  if (collective() && !gathered_into) gathered.grow(size_t(gathered_offsets.back() + gathered_counts.back()));
+  has_staging = true;
+}
+
+void Exchange::release() {
+  State& s = *state_;
+  require(!s.started, "messages that are under way have memory");
+  s.out_staging.clear();
+  s.in_staging.clear();
+  s.gathered = Buffer();
+  s.has_staging = false;
 }
 
 void Exchange::State::prepare_counts() {
@@ -202,6 +221,7 @@ void Exchange::State::send(size_t k) {
 void Exchange::start() {
   State& s = *state_;
   require(!s.started, "an exchange is finished before it is started again");
+  if (!s.has_staging) s.allocate_staging();
   s.started = true;
   if (s.collective()) {
     // All messages out are the same; the first stands for them.

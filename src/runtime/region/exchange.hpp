@@ -53,6 +53,9 @@ class Exchange {
   /// Other memory of the same layouts: the next of two buffers, say.
   void rebind(Instances sources, Instances users);
 
+  /// Gives back the memory of messages until the next start: for exchanges that are kept but run seldom.
+  void release();
+
   /// Bytes that come from other ranks each time, and whether one collective brings them.
   int64_t bytes_received() const;
   bool is_collective() const;

@@ -38,6 +38,13 @@ class Writer {
   Bytes bytes_;
 };
 
+/// What each of them wrote, taken away.
+inline std::vector<Bytes> messages_of(std::vector<Writer> writers) {
+  std::vector<Bytes> out;
+  for (Writer& writer : writers) out.push_back(writer.take());
+  return out;
+}
+
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}

@@ -61,48 +61,40 @@ std::optional<std::string> verify(const LevelRun& run) {
 
 // ---- partitions ----
 
-plan::Fragment init_universe(const plan::Level& l) {
-  return plan::init(l, plan::Colouring::Universe, "Dense.init_universe_partition");
-}
-plan::Fragment universe_entry(const plan::Level& l) {
-  return plan::entry(l, plan::Colouring::Universe, "Dense.universe_partition_entry");
-}
+using Colours = Colourings<levels::Dense>;
+constexpr std::string_view name = levels::Dense::name;
+
 plan::Fragment finalize(const plan::Level& l, plan::Colouring colouring, std::string_view function) {
-  return {{l.positions(), plan::Op::ByBounds, {}, colouring, function},
-          {l.parents(), plan::Op::Contract, {l.positions()}, colouring, function}};
+  return {{l.positions(), plan::Op::ByBounds, {}, colouring, {name, function}},
+          {l.parents(), plan::Op::Contract, {l.positions()}, colouring, {name, function}}};
 }
 plan::Fragment finalize_universe(const plan::Level& l) {
-  return finalize(l, plan::Colouring::Universe, "Dense.finalize_universe_partition");
-}
-plan::Fragment init_non_zero(const plan::Level& l) {
-  return plan::init(l, plan::Colouring::NonZero, "Dense.init_non_zero_partition");
-}
-plan::Fragment non_zero_entry(const plan::Level& l) {
-  return plan::entry(l, plan::Colouring::NonZero, "Dense.non_zero_partition_entry");
+  return finalize(l, plan::Colouring::Universe, "finalize_universe_partition");
 }
 plan::Fragment finalize_non_zero(const plan::Level& l) {
-  return finalize(l, plan::Colouring::NonZero, "Dense.finalize_non_zero_partition");
+  return finalize(l, plan::Colouring::NonZero, "finalize_non_zero_partition");
 }
 plan::Fragment from_parent(const plan::Level& l) {
-  return {{l.positions(), plan::Op::Expand, {l.above()}, {}, "Dense.partition_from_parent"}};
+  return {{l.positions(), plan::Op::Expand, {l.above()}, {}, {name, "partition_from_parent"}}};
 }
 plan::Fragment from_child(const plan::Level& l) {
-  return {{l.positions(), plan::Op::Copy, {l.asked_below()}, {}, "Dense.partition_from_child"},
-          {l.parents(), plan::Op::Contract, {l.positions()}, {}, "Dense.partition_from_child"}};
+  return {{l.positions(), plan::Op::Copy, {l.asked_below()}, {}, {name, "partition_from_child"}},
+          {l.parents(), plan::Op::Contract, {l.positions()}, {}, {name, "partition_from_child"}}};
 }
 
 }  // namespace
 
 template <>
 const LevelFunctions& level_functions<levels::Dense>() {
-  static constexpr LevelFunctions table{pack,
-                                        children,
-                                        coordinate,
-                                        locate,
-                                        expand,
-                                        verify,
-                                        {init_universe, universe_entry, finalize_universe, finalize_universe,
-                                         init_non_zero, non_zero_entry, finalize_non_zero, from_parent, from_child}};
+  static constexpr LevelFunctions table{
+      pack,
+      children,
+      coordinate,
+      locate,
+      expand,
+      verify,
+      {Colours::init_universe, Colours::universe_entry, finalize_universe, finalize_universe, Colours::init_non_zero,
+       Colours::non_zero_entry, finalize_non_zero, from_parent, from_child}};
   return table;
 }
 

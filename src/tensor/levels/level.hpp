@@ -76,6 +76,21 @@ struct LevelFunctions {
   plan::PartitionFunctions partition;
 };
 
+/// The partition functions that begin colourings and put entries into them.
+template <class L>
+struct Colourings {
+  static plan::Fragment init_universe(const plan::Level& l) {
+    return plan::init(l, plan::Colouring::Universe, L::name);
+  }
+  static plan::Fragment universe_entry(const plan::Level& l) {
+    return plan::entry(l, plan::Colouring::Universe, L::name);
+  }
+  static plan::Fragment init_non_zero(const plan::Level& l) { return plan::init(l, plan::Colouring::NonZero, L::name); }
+  static plan::Fragment non_zero_entry(const plan::Level& l) {
+    return plan::entry(l, plan::Colouring::NonZero, L::name);
+  }
+};
+
 /// Each level's file defines this for its level struct.
 template <class Level>
 const LevelFunctions& level_functions();

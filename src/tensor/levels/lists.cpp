@@ -64,6 +64,13 @@ void expand(const LevelArrays& level, int64_t parents, Array<int64_t>& coordinat
   });
 }
 
+std::optional<std::string> verify(const LevelRun& run, const LevelRun& ordered) {
+  const LevelArrays& level = run.levels[0];
+  if (auto fault = verify_positions(level, run.parents)) return fault;
+  if (auto fault = verify_coordinates(level)) return fault;
+  return verify_order(ordered);
+}
+
 std::optional<std::string> verify_positions(const LevelArrays& level, int64_t parents) {
   if (level.pos.size() != parents + 1)
     return fmt::format("has {} elements in pos, not {} (one more than the {} positions above)", level.pos.size(),

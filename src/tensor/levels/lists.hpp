@@ -19,6 +19,8 @@ Range equal_range(const LevelArrays& level, Range positions, int64_t coordinate)
 void locate(const LevelArrays& level, Range parents, int64_t coordinate, const std::function<void(Range)>& found);
 void expand(const LevelArrays& level, int64_t parents, Array<int64_t>& coordinate, Array<int64_t>& parent);
 
+/// Of a level with pos and crd; `ordered` is what it keeps in order: itself, or the whole run that it begins.
+std::optional<std::string> verify(const LevelRun& run, const LevelRun& ordered);
 /// pos rises from 0 to the number of positions.
 std::optional<std::string> verify_positions(const LevelArrays& level, int64_t parents);
 /// crd has an element per position, all inside the range.
@@ -26,47 +28,50 @@ std::optional<std::string> verify_coordinates(const LevelArrays& level);
 /// The tuples of the run rise below each parent, none standing twice.
 std::optional<std::string> verify_order(const LevelRun& run);
 
-/// Partition functions of levels with pos and crd; `Name` holds the names that statements are marked with.
-template <class Name>
-struct Partitions {
-  static plan::Fragment init_universe(const plan::Level& l) {
-    return plan::init(l, plan::Colouring::Universe, Name::init_universe);
-  }
-  static plan::Fragment universe_entry(const plan::Level& l) {
-    return plan::entry(l, plan::Colouring::Universe, Name::universe_entry);
-  }
+/// Partition functions of levels with pos and crd.
+template <class L>
+struct Partitions : Colourings<L> {
   static plan::Fragment finalize(const plan::Level& l, plan::Op op, plan::Colouring colouring,
                                  std::string_view function) {
-    return {{l.positions(), op, {}, colouring, function},
-            {l.parents(), plan::Op::Preimage, {l.positions()}, colouring, function}};
+    return {{l.positions(), op, {}, colouring, {L::name, function}},
+            {l.parents(), plan::Op::Preimage, {l.positions()}, colouring, {L::name, function}}};
   }
   static plan::Fragment finalize_universe(const plan::Level& l) {
-    return finalize(l, plan::Op::ByValueRanges, plan::Colouring::Universe, Name::finalize_universe);
+    return finalize(l, plan::Op::ByValueRanges, plan::Colouring::Universe, "finalize_universe_partition");
   }
   static plan::Fragment finalize_universe_set(const plan::Level& l) {
-    return finalize(l, plan::Op::ByValueSet, plan::Colouring::Universe, Name::finalize_universe);
-  }
-  static plan::Fragment init_non_zero(const plan::Level& l) {
-    return plan::init(l, plan::Colouring::NonZero, Name::init_non_zero);
-  }
-  static plan::Fragment non_zero_entry(const plan::Level& l) {
-    return plan::entry(l, plan::Colouring::NonZero, Name::non_zero_entry);
+    return finalize(l, plan::Op::ByValueSet, plan::Colouring::Universe, "finalize_universe_partition");
   }
   static plan::Fragment finalize_non_zero(const plan::Level& l) {
-    return finalize(l, plan::Op::ByBounds, plan::Colouring::NonZero, Name::finalize_non_zero);
+    return finalize(l, plan::Op::ByBounds, plan::Colouring::NonZero, "finalize_non_zero_partition");
   }
   // The first level hangs from one root, which every colour has.
   static plan::Fragment from_parent(const plan::Level& l) {
-    return {{l.parents(), plan::Op::Copy, {l.above()}, {}, Name::from_parent},
-            {l.positions(), plan::Op::Image, {l.parents()}, {}, Name::from_parent}};
+    static constexpr plan::FunctionName name{L::name, "partition_from_parent"};
+    return {{l.parents(), plan::Op::Copy, {l.above()}, {}, name},
+            {l.positions(), plan::Op::Image, {l.parents()}, {}, name}};
   }
   static plan::Fragment from_child(const plan::Level& l) {
-    return {{l.positions(), plan::Op::Copy, {l.asked_below()}, {}, Name::from_child},
-            {l.parents(), plan::Op::Preimage, {l.positions()}, {}, Name::from_child}};
+    static constexpr plan::FunctionName name{L::name, "partition_from_child"};
+    return {{l.positions(), plan::Op::Copy, {l.asked_below()}, {}, name},
+            {l.parents(), plan::Op::Preimage, {l.positions()}, {}, name}};
   }
-  static constexpr plan::PartitionFunctions table{init_universe,         universe_entry, finalize_universe,
-                                                  finalize_universe_set, init_non_zero,  non_zero_entry,
-                                                  finalize_non_zero,     from_parent,    from_child};
+  static constexpr plan::PartitionFunctions table{Colourings<L>::init_universe,
+                                                  Colourings<L>::universe_entry,
+                                                  finalize_universe,
+                                                  finalize_universe_set,
+                                                  Colourings<L>::init_non_zero,
+                                                  Colourings<L>::non_zero_entry,
+                                                  finalize_non_zero,
+                                                  from_parent,
+                                                  from_child};
 };
+
+/// Everything but packing and verifying is the same for all of them.
+template <class L>
+constexpr LevelFunctions level_functions(LevelArrays (*pack)(const PackLevel&, Groups&),
+                                         std::optional<std::string> (*verify)(const LevelRun&)) {
+  return {pack, children, coordinate, locate, expand, verify, Partitions<L>::table};
+}
 
 }  // namespace spdistal::lists

@@ -33,51 +33,43 @@ std::optional<std::string> verify(const LevelRun& run) {
 
 // ---- partitions: one position for each parent ----
 
-plan::Fragment init_universe(const plan::Level& l) {
-  return plan::init(l, plan::Colouring::Universe, "Singleton.init_universe_partition");
-}
-plan::Fragment universe_entry(const plan::Level& l) {
-  return plan::entry(l, plan::Colouring::Universe, "Singleton.universe_partition_entry");
-}
+using Colours = Colourings<levels::Singleton>;
+constexpr std::string_view name = levels::Singleton::name;
+
 plan::Fragment finalize(const plan::Level& l, plan::Op op, plan::Colouring colouring, std::string_view function) {
-  return {{l.positions(), op, {}, colouring, function},
-          {l.parents(), plan::Op::Copy, {l.positions()}, colouring, function}};
+  return {{l.positions(), op, {}, colouring, {name, function}},
+          {l.parents(), plan::Op::Copy, {l.positions()}, colouring, {name, function}}};
 }
 plan::Fragment finalize_universe(const plan::Level& l) {
-  return finalize(l, plan::Op::ByValueRanges, plan::Colouring::Universe, "Singleton.finalize_universe_partition");
+  return finalize(l, plan::Op::ByValueRanges, plan::Colouring::Universe, "finalize_universe_partition");
 }
 plan::Fragment finalize_universe_set(const plan::Level& l) {
-  return finalize(l, plan::Op::ByValueSet, plan::Colouring::Universe, "Singleton.finalize_universe_partition");
-}
-plan::Fragment init_non_zero(const plan::Level& l) {
-  return plan::init(l, plan::Colouring::NonZero, "Singleton.init_non_zero_partition");
-}
-plan::Fragment non_zero_entry(const plan::Level& l) {
-  return plan::entry(l, plan::Colouring::NonZero, "Singleton.non_zero_partition_entry");
+  return finalize(l, plan::Op::ByValueSet, plan::Colouring::Universe, "finalize_universe_partition");
 }
 plan::Fragment finalize_non_zero(const plan::Level& l) {
-  return finalize(l, plan::Op::ByBounds, plan::Colouring::NonZero, "Singleton.finalize_non_zero_partition");
+  return finalize(l, plan::Op::ByBounds, plan::Colouring::NonZero, "finalize_non_zero_partition");
 }
 plan::Fragment from_parent(const plan::Level& l) {
-  return {{l.positions(), plan::Op::Copy, {l.above()}, {}, "Singleton.partition_from_parent"}};
+  return {{l.positions(), plan::Op::Copy, {l.above()}, {}, {name, "partition_from_parent"}}};
 }
 plan::Fragment from_child(const plan::Level& l) {
-  return {{l.positions(), plan::Op::Copy, {l.asked_below()}, {}, "Singleton.partition_from_child"},
-          {l.parents(), plan::Op::Copy, {l.positions()}, {}, "Singleton.partition_from_child"}};
+  return {{l.positions(), plan::Op::Copy, {l.asked_below()}, {}, {name, "partition_from_child"}},
+          {l.parents(), plan::Op::Copy, {l.positions()}, {}, {name, "partition_from_child"}}};
 }
 
 }  // namespace
 
 template <>
 const LevelFunctions& level_functions<levels::Singleton>() {
-  static constexpr LevelFunctions table{pack,
-                                        children,
-                                        lists::coordinate,
-                                        locate,
-                                        expand,
-                                        verify,
-                                        {init_universe, universe_entry, finalize_universe, finalize_universe_set,
-                                         init_non_zero, non_zero_entry, finalize_non_zero, from_parent, from_child}};
+  static constexpr LevelFunctions table{
+      pack,
+      children,
+      lists::coordinate,
+      locate,
+      expand,
+      verify,
+      {Colours::init_universe, Colours::universe_entry, finalize_universe, finalize_universe_set,
+       Colours::init_non_zero, Colours::non_zero_entry, finalize_non_zero, from_parent, from_child}};
   return table;
 }
 

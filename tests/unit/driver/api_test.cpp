@@ -5,9 +5,12 @@
 #include "notation/print.hpp"
 #include "schedule/print.hpp"
 #include "spdistal/spdistal.hpp"
+#include "support/refusal.hpp"
 
 namespace spdistal {
 namespace {
+
+using test::refusal;
 
 std::string first_lines(const std::string& text, int count) {
   size_t at = 0;
@@ -18,14 +21,6 @@ std::string said(const Statement& statement) {
   std::string text = statement.str();
   return text.substr(12, text.find('\n', 12) - 12);  // the line after "statement\n  "
 }
-template <class F>
-std::string refusal(F&& f) {
-  try {
-    f();
-  } catch (const UserError& error) { return error.what(); }
-  return "nothing was refused";
-}
-
 const Format dense1({Dense}), dense2({Dense, Dense});
 
 struct Api : ::testing::Test {

@@ -6,17 +6,12 @@
 
 #include "driver/state.hpp"
 #include "spdistal/spdistal.hpp"
+#include "support/refusal.hpp"
 
 namespace spdistal {
 namespace {
 
-template <class F>
-std::string refusal(F&& f) {
-  try {
-    f();
-  } catch (const UserError& error) { return error.what(); }
-  return "nothing was refused";
-}
+using test::refusal;
 
 const Format dense1({Dense}), dense2({Dense, Dense}), sparse1({Compressed});
 

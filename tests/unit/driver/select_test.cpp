@@ -60,9 +60,7 @@ std::optional<Case> draw_case(Random& random) {
   for (size_t k = 1; k < program.accesses.size(); k++) {
     const TensorVar& tensor = program.accesses[k].access.tensor;
     if (tensor != scope.tensors.at("B")) continue;
-    std::vector<int64_t> dims;
-    for (const Extent& extent : tensor.dims()) dims.push_back(*extent.value());
-    return Case{program.plan.accesses[k], tensor.format(), dims};
+    return Case{program.plan.accesses[k], tensor.format(), known_dims(tensor)};
   }
   return {};
 }
@@ -195,7 +193,7 @@ std::string placed(const char* tensor, const char* format, const char* machine, 
   std::string out;
   for (const plan::Statement& s : plan.accesses.at(1).partitions) {
     if (s.op == plan::Op::Init || s.op == plan::Op::Entry) continue;
-    out += std::string(s.function) + (s.function.empty() ? "" : ": ") + std::string(plan::name_of(s.op)) + "\n";
+    out += s.function.str() + (s.function.empty() ? "" : ": ") + std::string(plan::name_of(s.op)) + "\n";
   }
   return out;
 }

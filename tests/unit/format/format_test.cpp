@@ -9,17 +9,12 @@
 #include "format/non_zero.hpp"
 #include "format/registry.hpp"
 #include "spdistal/error.hpp"
+#include "support/refusal.hpp"
 
 namespace spdistal {
 namespace {
 
-template <class F>
-std::string refusal(F&& f) {
-  try {
-    f();
-  } catch (const UserError& error) { return error.what(); }
-  return "nothing was refused";
-}
+using test::refusal;
 
 TEST(Levels, HaveLettersAndNamesOfTheirOwn) {
   std::set<char> letters;

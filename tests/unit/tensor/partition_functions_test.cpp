@@ -33,7 +33,8 @@ class PartitionFunctions : public ::testing::TestWithParam<LevelFormat> {
   }
   void expect_named(const Fragment& fragment, const std::string& function) const {
     EXPECT_FALSE(fragment.empty());
-    for (const plan::Statement& s : fragment) EXPECT_EQ(s.function, std::string(GetParam().name()) + "." + function);
+    for (const plan::Statement& s : fragment)
+      EXPECT_EQ(s.function.str(), std::string(GetParam().name()) + "." + function);
   }
 };
 

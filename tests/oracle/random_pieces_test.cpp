@@ -1,0 +1,51 @@
+// Kernels on pieces of random programs against the dense evaluator.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+
+#include "notation/concretize.hpp"
+#include "notation/print.hpp"
+#include "oracle/in_pieces.hpp"
+#include "support/random_program.hpp"
+#include "support/random_schedule.hpp"
+
+namespace spdistal {
+namespace {
+
+using namespace notation;
+using test::Caller;
+using test::InPieces;
+
+void check_random(int seed, const Caller& caller, std::map<lower::Assembly, int>& kinds) {
+  std::mt19937_64 random{uint64_t(seed)};
+  test::RandomProgram c = test::draw_program(random);
+  ConcreteStatement statement = concretize(c.assignment).value();
+  if (seed % 4 != 0) statement = test::draw_schedule(random, statement, 10).statement;
+  std::vector<IndexVar> outer = test::first_loops(statement, 1 + size_t(seed) % 3);
+  Printer names;
+  std::string loops = names(statement), formats;
+  for (const auto& [tensor, array] : c.arrays) formats += names.name(tensor) + ":" + tensor.format().str() + " ";
+  for (const IndexVar& var : outer) formats += "; outer " + names.name(var);
+  SCOPED_TRACE("seed " + std::to_string(seed) + ": " + print(c.assignment) + "  " + formats + "\n" + loops);
+  try {
+    InPieces pieces(c.assignment, statement, outer, c.arrays, random, int64_t(1 + seed % 3));
+    if (!pieces.can_be_cut()) return;
+    pieces.check(caller);
+    kinds[pieces.assembly]++;
+  } catch (const std::exception& error) { FAIL() << error.what(); }
+}
+
+TEST(RandomPieces, AgreeWithTheDenseEvaluatorOnRandomProgramsThroughTheInterpreter) {
+  int cases = std::getenv("FULL_TESTS") ? 50000 : 3000;
+  int from = std::getenv("SEED") ? std::atoi(std::getenv("SEED")) : 1;
+  if (std::getenv("SEED")) cases = from;
+  std::map<lower::Assembly, int> kinds;
+  for (int seed = from; seed <= cases && !HasFailure(); seed++) check_random(seed, test::interpreted, kinds);
+  for (auto kind :
+       {lower::Assembly::Dense, lower::Assembly::Shared, lower::Assembly::Appended, lower::Assembly::Listed})
+    if (from == 1 && !HasFailure()) { EXPECT_GT(kinds[kind], 50); }
+}
+
+}  // namespace
+}  // namespace spdistal
