@@ -340,13 +340,13 @@ void Lowerer::merge(const Forall& loop, const IndexVar& var, const Segment& rang
   std::optional<std::vector<Term>> terms;
   if (carried && kernel_.assembly != Assembly::Shared && std::all_of(walked.begin(), walked.end(), is_last))
     terms = plain_sum(loop);
-  std::optional<Var> next;
-  if (carried) next = f_.variable(name(var), smallest());
-  f_.loop_while(carried ? Expr(*next) < past : any_of_all(goes_on), [&] {
+  std::optional<Var> coming;
+  if (carried) coming = f_.variable(name(var), smallest());
+  f_.loop_while(carried ? Expr(*coming) < past : any_of_all(goes_on), [&] {
     if (all_needed) here.clear();
     for (int k : walked)
       if (all_needed) here.emplace(k, f_.constant(name_here(k), coordinate(k, at.at(k))));
-    Var i = carried ? *next : f_.constant(name(var), smallest());
+    Var i = carried ? *coming : f_.constant(name(var), smallest());
     std::map<int, Expr> found;
     std::set<int> taken;
     bool reads = phase_ == Phase::Fill || in_producer_;
@@ -405,7 +405,7 @@ void Lowerer::merge(const Forall& loop, const IndexVar& var, const Segment& rang
         f_.assign(here.at(k), coordinate_or_past(k));
       });
     }
-    if (carried) f_.assign(*next, smallest());
+    if (carried) f_.assign(*coming, smallest());
   });
 }
 
