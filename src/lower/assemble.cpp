@@ -176,7 +176,7 @@ void Lowerer::assemble_in_phases(ResultLevels made, const Expr& shares) {
   Var counts = f_.allocate("counts", ScalarType::Int64, shares * int64_t(cursors), ir::Fill::Uninitialised);
   f_.comment("Count what there will be.");
   assemble_phase(Phase::Count, counts, shares, cursors);
-  f_.comment("Make made.");
+  f_.comment("Make room.");
   for (size_t c = 0; c < cursors; c++) {
     Var total = f_.variable(fmt::format("total{}", c + 1), ir::int64(0));
     f_.loop("t", ir::int64(0), shares, [&](const Var& t) {
