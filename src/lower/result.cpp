@@ -51,6 +51,14 @@ void Lowerer::visit_where(const Where& where) {
     // The arrays were made outside; only what was touched is cleaned.
     Temporary& temporary = temporaries_.at(made->tensor);
     temporary.count = f_.variable(name + "_count", ir::int64(0));
+    // Where all of it is read once, coordinate by coordinate, it is cleaned by the way. A table needs its marks until all
+    // places were found.
+    if (auto* loop = where.consumer.as<Forall>(); loop && loop->body.is<Assign>() && !temporary.hash) {
+      temporary.reader = loop->var;
+      each<Access>(loop->body.as<Assign>()->rhs, [&](const Access& a) {
+        if (a.tensor == made->tensor && a.indices != std::vector{loop->var}) temporary.reader.reset();
+      });
+    }
   } else {
     std::vector<Expr> sizes;
     Expr count = ir::int64(1);
@@ -64,7 +72,7 @@ void Lowerer::visit_where(const Where& where) {
   visit(where.producer);
   in_producer_ = outer;
   visit(where.consumer);
-  if (sparse) {
+  if (sparse && !temporaries_.at(made->tensor).cleaned) {
     const Temporary& temporary = temporaries_.at(made->tensor);
     f_.loop("p_" + name, ir::int64(0), *temporary.count, [&](const Var& p) {
       const Var& places = temporary.hash ? temporary.hash->slots : *temporary.list;
