@@ -1,9 +1,9 @@
 // The state of one lowering. Statements are visited from the outside in; loops bind index variables, accesses go down
 // their levels as their variables become known, and the innermost assignments write the result.
 //
-// Reading order: lower.cpp (what kind of result), loops.cpp, positions.cpp and rows.cpp (which loop is emitted), emit.cpp (how),
-// active.cpp (where there is anything to do), access.cpp (going down levels), values.cpp (expressions), result.cpp
-// (writing). pieces.cpp: what differs where tensors are pieces.
+// Reading order: lower.cpp (what kind of result), assemble.cpp (results that are not known beforehand), loops.cpp, merge.cpp,
+// positions.cpp and rows.cpp (which loop is emitted), emit.cpp (how), active.cpp (where there is anything to do), access.cpp
+// (going down levels), values.cpp (expressions), result.cpp (writing). pieces.cpp: what differs where tensors are pieces.
 #pragma once
 #include <functional>
 #include <map>
@@ -103,16 +103,18 @@ class Lowerer {
   void dense_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range,
                   const std::vector<int>& walked);
   void sparse_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range, Reach reach, int operand);
+  void workspace_loop(const notation::Forall& loop, const IndexVar& var, const notation::TensorVar& workspace);
+
+  // ---- merge.cpp ----
   void merge_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range, Reach reach,
                   const Formula& where);
   struct Term {
     int operand;
     ir::BinaryOp sign;  // Add or Sub
   };
-  std::optional<std::vector<Term>> plain_sum(const notation::Forall& loop) const;
+  std::optional<std::vector<Term>> plain_sum(const notation::Forall& loop, const std::set<int>& walked) const;
   void merge(const notation::Forall& loop, const IndexVar& var, const Segment& range, Reach reach, const Formula& where,
              const std::vector<int>& walked);
-  void workspace_loop(const notation::Forall& loop, const IndexVar& var, const notation::TensorVar& workspace);
 
   // ---- positions.cpp ----
   void position_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range,
