@@ -109,16 +109,7 @@ Expr Lowerer::index(const IndexExpr& expr) {
         const Param* param = n.value.extent().param();
         return extent(n.value, param ? print_.name(*param) : "");
       },
-      [&](const IndexBinary& n) -> Expr {
-        Expr a = index(n.a), b = index(n.b);
-        switch (n.op) {
-          case IndexOp::Add: return a + b;
-          case IndexOp::Mul: return a * b;
-          case IndexOp::Div: return a / b;
-          case IndexOp::Mod: return a % b;
-          default: return (a + b - 1) / b;
-        }
-      },
+      [&](const IndexBinary& n) -> Expr { return combine(n.op, index(n.a), index(n.b)); },
       [&](const StoredCount& n) -> Expr { return count_positions(n.levels); },
       [&](const StoredCoordinate&) -> Expr {
         require(false, "stored coordinates are found by position loops");

@@ -58,6 +58,19 @@ struct StoredCoordinate {
 };
 struct IndexKinds : Kinds<ValueOf, SizeOf, Number, IndexBinary, StoredCount, StoredCoordinate> {};
 
+/// What an operation gives for numbers, or for expressions of another kind with the same operators.
+template <class T>
+T combine(IndexOp op, const T& a, const T& b) {
+  switch (op) {
+    case IndexOp::Add: return a + b;
+    case IndexOp::Mul: return a * b;
+    case IndexOp::Div: return a / b;
+    case IndexOp::Mod: return a % b;
+    case IndexOp::CeilDiv: break;
+  }
+  return (a + b - 1) / b;
+}
+
 inline IndexExpr operator+(IndexExpr a, IndexExpr b) { return IndexBinary{IndexOp::Add, a, b}; }
 inline IndexExpr operator*(IndexExpr a, IndexExpr b) { return IndexBinary{IndexOp::Mul, a, b}; }
 inline IndexExpr operator/(IndexExpr a, IndexExpr b) { return IndexBinary{IndexOp::Div, a, b}; }

@@ -115,16 +115,7 @@ class Walk {
     return match(
         expr, [&](const ValueOf& n) { return values.at(n.var); }, [&](const SizeOf& n) { return size(n.var); },
         [&](const notation::Number& n) { return n.value.value().value_or(pieces_); },
-        [&](const IndexBinary& n) -> int64_t {
-          int64_t a = number(n.a), b = number(n.b);
-          switch (n.op) {
-            case IndexOp::Add: return a + b;
-            case IndexOp::Mul: return a * b;
-            case IndexOp::Div: return a / b;
-            case IndexOp::Mod: return a % b;
-            default: return (a + b - 1) / b;
-          }
-        },
+        [&](const IndexBinary& n) { return combine(n.op, number(n.a), number(n.b)); },
         [&](const StoredCount& n) { return int64_t(positions(n.levels).size()); },
         [&](const StoredCoordinate& n) {
           int64_t fused = 0;
