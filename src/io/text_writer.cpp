@@ -90,13 +90,7 @@ void format_lines(const Home& home, const TextLayout& layout, const Put& put) {
 void write_in_turn(runtime::Transport& transport, TextSink* sink, const std::function<void(const Put&)>& produce) {
   int tag = transport.fresh_tag();
   runtime::Pending pending;
-  std::exception_ptr error;
-  auto attempt = [&](auto&& body) {
-    if (error) return;
-    try {
-      body();
-    } catch (...) { error = std::current_exception(); }
-  };
+  runtime::Attempts attempt;
   auto tell = [&](int64_t size) {
     transport.send(std::as_bytes(std::span(&size, 1)), 0, tag, pending);
     transport.wait(pending);
@@ -128,7 +122,7 @@ void write_in_turn(runtime::Transport& transport, TextSink* sink, const std::fun
     });
     tell(0);
   }
-  runtime::agree(transport, error);
+  runtime::agree(transport, attempt.error());
 }
 
 }  // namespace

@@ -51,13 +51,7 @@ std::vector<Records> deliver(Transport& transport, Records mine, int64_t colours
   size_t record_bytes = size_t(mine.order()) * sizeof(int64_t) + size_of(mine.type());
   // What goes wrong here, if only that memory is short, must not leave the others waiting: this rank takes part in the
   // round with nothing to send, and before anything is received all are told.
-  std::exception_ptr error;
-  auto attempt = [&](auto&& body) {
-    if (error) return;
-    try {
-      body();
-    } catch (...) { error = std::current_exception(); }
-  };
+  Attempts attempt;
   std::vector<int64_t> named;
   std::vector<Records> outgoing;  // by colour
   for (int64_t next = 0, more = 1; more;) {
@@ -80,9 +74,9 @@ std::vector<Records> deliver(Transport& transport, Records mine, int64_t colours
       for (size_t r = 0; r < ranks; r++)
         if (r != me) from[r].resize(size_t(sizes[r]));
     });
-    int64_t state[2] = {next < mine.size(), error != nullptr};
+    int64_t state[2] = {next < mine.size(), attempt.error() != nullptr};
     transport.allreduce(state, 2, ScalarType::Int64, ReduceOp::Max);
-    if (state[1]) agree(transport, error);
+    if (state[1]) agree(transport, attempt.error());
     deal_into(transport, to, from);
     more = state[0];
     attempt([&] {
@@ -96,7 +90,7 @@ std::vector<Records> deliver(Transport& transport, Records mine, int64_t colours
   outgoing.clear();
   std::vector<Records> out;
   together(transport, [&] {
-    if (error) std::rethrow_exception(error);
+    if (attempt.error()) std::rethrow_exception(attempt.error());
     for (Arrived& parts : arrived) {
       int64_t all = 0, senders = 0;
       for (const Records& part : parts) all += part.size(), senders += !part.empty();

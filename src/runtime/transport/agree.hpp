@@ -38,6 +38,22 @@ auto together(Transport& transport, F&& body, NameRank name = NameRank::Yes) {
   }
 }
 
+/// Runs one thing after another until one fails; what it threw is kept, to be agreed on.
+class Attempts {
+ public:
+  template <class F>
+  void operator()(F&& body) {
+    if (error_) return;
+    try {
+      body();
+    } catch (...) { error_ = std::current_exception(); }
+  }
+  const std::exception_ptr& error() const { return error_; }
+
+ private:
+  std::exception_ptr error_;
+};
+
 /// Collective. Throws a UserError on every rank where not all bring the same number (a hash of the arguments of a call
 /// that must be made alike): "<what> on rank 2 is not that of rank 0".
 void agree_same(Transport& transport, uint64_t hash, std::string_view what);
