@@ -63,10 +63,8 @@ void expect_right(const Product& product, std::mt19937_64& random, int64_t entri
     add("D", product.c, draw(random, inner, columns, entries, places));
   SCOPED_TRACE(test::describe(described));
   test::BuiltProgram program = test::build(described);
-  std::map<TensorVar, Storage> stored;
-  Storages storages;
-  for (const auto& [tensor, array] : program.arrays) stored.emplace(tensor, test::to_storage(array, tensor.format()));
-  for (const auto& [tensor, storage] : stored) storages.emplace(tensor, &storage);
+  test::StoredProgram stored(program);
+  const Storages& storages = stored.storages;
   reference::Arrays wanted = program.arrays;
   reference::evaluate(program.assignment, wanted);
   Leaf leaf(program.statement, storages, LeafOptions{.largest_dense_workspace = columns - 1});
