@@ -31,6 +31,25 @@ T value(const std::function<Expr(const Var& in)>& make) {
   return output[0];
 }
 
+TEST(Interpret, ShrinksResultsAndKeepsWhatComesFirst) {
+  FunctionBuilder f("f");
+  Var out = f.array("out", 0, ScalarType::Int32, Access::Write), kept = f.scalar("kept", 0);
+  f.resize(out, 4);
+  f.loop("i", int64(0), 4, [&](const Var& i) { f.store(out, i, cast(ScalarType::Int32, Expr(i) * 10)); });
+  f.shrink(out, kept);
+  EXPECT_TRUE(verify(f.build()));
+  auto run = [&](int64_t count) {
+    CallData call;
+    call.array(call.growing());
+    call.scalar(count);
+    interpret(f.build(), call.get());
+    return CallData::contents<int32_t>(call.get().arrays[0]);
+  };
+  EXPECT_EQ(run(2), (std::vector<int32_t>{0, 10}));
+  EXPECT_EQ(run(0), std::vector<int32_t>{});
+  EXPECT_THROW(run(5), InternalError);
+}
+
 TEST(Interpret, ReadsArraysAndComputes) {
   EXPECT_EQ(value<int32_t>([](const Var& in) { return load(in, 1) + load(in, 2) * 2; }), 80);
   EXPECT_EQ(value<double>([](const Var& in) { return load(in, 1) / 4.0; }), 5.0);

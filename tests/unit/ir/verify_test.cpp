@@ -147,6 +147,16 @@ TEST_F(VerifyTest, ParallelInParallelAndResizeInParallel) {
   refused("Resize stands outside of Parallel");
 }
 
+TEST_F(VerifyTest, ShrinkInParallelAndOfWhatIsNoResult) {
+  Var w = f.allocate("w", ScalarType::Int32, n, Fill::Zeroed);
+  f.shrink(w, n);
+  refused("'w' is a result that can grow");
+  f = FunctionBuilder("g");
+  Var kept = f.array("kept", 0, ScalarType::Int32, Access::Write), m = f.scalar("m", 0);
+  f.parallel("t", m, [&](Var) { f.shrink(kept, m); });
+  refused("Shrink stands outside of Parallel");
+}
+
 TEST_F(VerifyTest, MoreThanMemoryOfAThreadsOwn) {
   f.parallel(
       "t", n, [&](Var) {}, [&] { f.constant("x", n + 1); });
