@@ -14,7 +14,7 @@
 #define SPDISTAL_ABI_H
 
 /* Counts every change of the structs below; part of the key under which compiled kernels are kept. */
-#define SPD_ABI_VERSION 2
+#define SPD_ABI_VERSION 3
 
 #ifdef __CUDACC_RTC__
 typedef int int32_t;
@@ -74,7 +74,14 @@ typedef struct spd_context {
    * there is none left it throws, which inside of a parallel region ends the program. Memory that was given back is
    * reused, by later calls too. */
   void* (*take)(struct spd_context*, int64_t bytes, int zeroed);
-  void (*give)(struct spd_context*, void* memory);
+  void (*give)(struct spd_context*, void* memory); /* null: nothing */
+
+  /* Puts a share's part of a result array, `count` elements of `bytes` each, behind the parts of the shares before it. Each
+   * of the shares calls it once, from any thread and in any order, and none waits for another: a part whose place is not
+   * known yet stays with the host until it is, and `*part`, which came from `take`, becomes null. When all have called,
+   * all is in its place. */
+  void (*append)(struct spd_context*, spd_array* array, int64_t shares, int64_t share, void** part, int64_t count,
+                 int64_t bytes);
 } spd_context;
 
 /* One call of one kernel. */

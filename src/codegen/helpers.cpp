@@ -113,6 +113,13 @@ template <class T> static T* resize(spd_call* call, spd_array& array, int64_t co
 }
 )";
 
+constexpr std::string_view append = R"(
+// A share's part of a result, put behind those of the shares before it.
+template <class T> static void append(spd_call* call, spd_array& to, int64_t shares, int64_t share, scratch<T>& part, int64_t count) {
+  call->context->append(call->context, &to, shares, share, (void**)&part.data, count, sizeof(T));
+}
+)";
+
 constexpr std::string_view splat = R"(
 template <class V, class T> static inline V splat(T x) { return x - V{}; }
 )";
@@ -212,6 +219,7 @@ std::string preamble(const Spelling& spelling, const Needs& needs) {
   add(Helper::Sort, cuda ? on_device(sort) : std::string(sort));
   if (!cuda) add(Helper::Scratch, scratch);
   if (!cuda) add(Helper::Resize, resize);
+  if (!cuda) add(Helper::Append, append);
   add(Helper::Splat, splat);
   if (cuda) add(Helper::AtomicAdd, cuda_atomic);
   if (cuda && needs.helpers.contains(Helper::Complex)) add(Helper::AtomicAdd, cuda_complex_atomic);

@@ -5,6 +5,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <thread>
+#include <vector>
 
 #include "spdistal/abi.h"
 
@@ -50,11 +52,28 @@ class HostContext : public spd_context {
   int64_t smallest_shared;
 
  private:
+  /// What was appended to a result array so far.
+  struct Appended {
+    struct Part {
+      int64_t share;
+      void* memory;
+      std::thread::id maker;
+    };
+    std::vector<int64_t> counts, begins;  // of shares; begins of those whose place is known, and of the next
+    std::vector<Part> waiting;
+  };
+
   void* take_memory(size_t bytes, bool zeroed);
   void give_memory(void* memory);
+  void append_part(spd_array& array, int64_t shares, int64_t share, void*& part, int64_t count, size_t bytes);
 
   std::mutex mutex_;
-  std::multimap<size_t, Buffer> free_;  // by capacity
+  std::map<spd_array*, Appended> appended_;
+  struct Free {
+    Buffer buffer;
+    std::thread::id last;  // who gave it back
+  };
+  std::multimap<size_t, Free> free_;  // by capacity
   std::map<void*, Buffer> taken_;
 };
 

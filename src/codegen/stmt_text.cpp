@@ -68,7 +68,7 @@ void StmtText::stmt(const Stmt& s) {
       [&](const Break&) { line("break;"); }, [&](const Return& n) { line("return {};", n.code); },
       [&](const Parallel& n) { parallel(n); }, [&](const Resize& n) { resize(n); },
       [&](const Shrink& n) { line("{}.count = {};", source_text(sources_.at(n.array.symbol)), expr_.index(n.count)); },
-      [&](const Barrier&) { line("__syncthreads();"); });
+      [&](const Append& n) { append(n); }, [&](const Barrier&) { line("__syncthreads();"); });
 }
 
 void StmtText::block(const Block& n) {
@@ -216,7 +216,8 @@ void StmtText::allocate(const Allocate& n) {
   std::string type = expr_.type(n.array.type.element());
   constexpr int64_t stack_bytes = 4096;
   if (n.space == Space::Shared) return line("__shared__ {} {}[{}];", type, name, size);
-  if (count && *count > 0 && *count * int64_t(size_of(n.array.type.scalar)) <= stack_bytes)
+  if (count && *count > 0 && *count * int64_t(size_of(n.array.type.scalar)) <= stack_bytes &&
+      !appended_.contains(n.array.symbol))
     return line("{} {}[{}]{};", type, name, size, n.fill == Fill::Zeroed ? " = {}" : "");
   require(spelling_.language == Language::Cpp, "GPU threads have small arrays of constant size alone");
   needs_.helpers.insert(Helper::Scratch);
@@ -227,6 +228,7 @@ void StmtText::parallel(const Parallel& n) {
   std::string count = expr_.index(n.count);
   names_.enter();
   std::string name = names_.declare(n.share);
+  each<Append>(n.body, [&](const Append& part) { appended_.insert(part.from.symbol); });
   std::string head = fmt::format("for ({} {} = 0; {} < {}; {}++)", expr_.type(n.share.type), name, name, count, name);
   constexpr std::string_view threads = "num_threads(call->context->threads)", next = "schedule(dynamic, 1)";
   if (n.setup.empty()) {
@@ -249,6 +251,12 @@ void StmtText::resize(const Resize& n) {
   needs_.helpers.insert(Helper::Resize);
   line("{} = resize<{}>(call, {}, {});", names_.of(n.array), expr_.type(n.array.type.element()),
        source_text(sources_.at(n.array.symbol)), expr_.index(n.count));
+}
+
+void StmtText::append(const Append& n) {
+  needs_.helpers.insert(Helper::Append);
+  line("append(call, {}, {}, {}, {}, {});", source_text(sources_.at(n.to.symbol)), expr_.index(n.shares),
+       expr_.index(n.share), names_.of(n.from), expr_.index(n.count));
 }
 
 }  // namespace spdistal::codegen

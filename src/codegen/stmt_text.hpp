@@ -44,6 +44,7 @@ class StmtText {
   void allocate(const ir::Allocate& n);
   void parallel(const ir::Parallel& n);
   void resize(const ir::Resize& n);
+  void append(const ir::Append& n);
 
   /// `head` with a body: on the next line where it is one simple statement, in braces otherwise.
   void compound(const std::string& head, const ir::Stmt& body);
@@ -55,6 +56,7 @@ class StmtText {
   ir::ScopedNames names_;
   ExprText expr_;
   std::set<Symbol> mutable_;
+  std::set<Symbol> appended_;  // what shares allocate and then append
   std::map<Symbol, ir::Source> sources_;
   std::string out_;
   size_t depth_ = 1;

@@ -28,6 +28,7 @@ Changes changes(const Stmt& s) {
   each<Store>(s, [&](const Store& n) { out.arrays.insert(n.array.symbol); });
   each<Sort>(s, [&](const Sort& n) { out.arrays.insert(n.array.symbol); });
   each<Resize>(s, [&](const Resize& n) { out.arrays.insert(n.array.symbol); });
+  each<Append>(s, [&](const Append& n) { out.arrays.insert(n.to.symbol); });
   each<Allocate>(s, [&](const Allocate& n) { out.arrays.insert(n.array.symbol); });
   return out;
 }
@@ -41,6 +42,7 @@ std::map<Symbol, int> uses(const Stmt& s) {
   each<Sort>(s, [&](const Sort& n) { out[n.array.symbol]++; });
   each<Resize>(s, [&](const Resize& n) { out[n.array.symbol]++; });
   each<Shrink>(s, [&](const Shrink& n) { out[n.array.symbol]++; });
+  each<Append>(s, [&](const Append& n) { out[n.to.symbol]++, out[n.from.symbol]++; });
   each<Prefetch>(s, [&](const Prefetch& n) { out[n.array.symbol]++; });
   return out;
 }

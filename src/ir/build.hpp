@@ -142,6 +142,9 @@ class Body {
   void sort(const Var& array, const Operand& lo, const Operand& hi) { add(Sort{array, lo.expr(), hi.expr()}); }
   void resize(const Var& array, const Operand& count) { add(Resize{array, count.expr()}); }
   void shrink(const Var& array, const Operand& count) { add(Shrink{array, count.expr()}); }
+  void append(const Var& to, const Expr& share, const Expr& shares, const Var& from, const Operand& count) {
+    add(Append{to, share, shares, from, count.expr()});
+  }
   void stop() { add(Break{}); }
   void leave(int code) { add(Return{code}); }
 

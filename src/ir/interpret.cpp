@@ -89,6 +89,7 @@ class Compiler {
             return Flow::Next;
           };
         },
+        [&](const Append& n) { return append(n); },
         [](const Barrier&) -> Exec {
           throw InternalError("internal error: kernels whose threads wait for each other are not interpreted");
         });
@@ -206,7 +207,24 @@ class Compiler {
       auto& memory = f.memory[m];
       memory.resize((size_t(wanted) * size + sizeof(Frame::Slot) - 1) / sizeof(Frame::Slot));
       if (!memory.empty()) std::memset(memory.data(), filling, memory.size() * sizeof(Frame::Slot));
-      f.arrays[a] = {memory.data(), wanted, nullptr, f.thread < 0, {}};
+      f.arrays[a] = {memory.data(), wanted, nullptr, f.thread < 0, {}, 0};
+      return Flow::Next;
+    };
+  }
+
+  /// Shares come in order here: each begins where the last ended.
+  Exec append(const Append& n) {
+    return [to = slots.array(n.to), from = slots.array(n.from), share = slots.integer(n.share),
+            count = slots.integer(n.count), size = size_of(n.to.type.scalar), name = n.to.symbol.name()](Frame& f) {
+      Frame::Array &result = f.arrays[to], &part = f.arrays[from];
+      if (share(f) == 0) result.appended = 0;
+      int64_t first = result.appended, made = count(f);
+      require(made >= 0 && made <= part.count, "a share appends no more than it allocated");
+      if (first + made > result.count) out_of_bounds(name, first + made - 1, result.count);
+      for (int64_t i = 0; i < made; i++) touched(f, result, first + i, Use::Store, name);
+      if (made > 0)
+        std::memcpy(static_cast<std::byte*>(result.data) + size_t(first) * size, part.data, size_t(made) * size);
+      result.appended += made;
       return Flow::Next;
     };
   }
@@ -273,7 +291,7 @@ int Interpreter::operator()(spd_call& call) const {
   for (const auto& [p, slot] : code_->params) {
     auto found = find(p.source, call);
     if (auto* array = std::get_if<spd_array*>(&found)) {
-      frame.arrays[slot] = {(*array)->data, (*array)->count, *array, true, {}};
+      frame.arrays[slot] = {(*array)->data, (*array)->count, *array, true, {}, 0};
       continue;
     }
     int64_t number = std::get<int64_t>(found);

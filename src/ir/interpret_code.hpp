@@ -30,6 +30,7 @@ struct Frame {
     spd_array* source = nullptr;  // of a parameter
     bool shared = true;           // by threads: not allocated by one of them
     std::vector<Touch> touches;   // of elements, kept from the first access in a Parallel on
+    int64_t appended = 0;         // by shares so far
   };
   std::vector<Slot> slots;
   std::vector<Array> arrays;

@@ -28,6 +28,9 @@
 //  - Return stands outside of loops and of Parallel; a function that comes to its end returns 0.
 //  - Resize gives a result array (a parameter) room for `count` elements; what it held is lost. Shrink keeps the first
 //    `count` of its elements.
+//  - Append stands in Parallel and takes what a share has allocated: elements [0, count) of `from`, which is lost, come to
+//    stand in the result array `to` behind those of the shares before, and are there when Parallel ends. Every share
+//    appends to an array once or none does.
 #pragma once
 #include <functional>
 
@@ -42,11 +45,11 @@ struct Var; struct Literal; struct Unary; struct Binary; struct Select; struct L
 struct Search; struct Broadcast; struct WarpReduce;
 struct Declare; struct Assign; struct Store; struct Prefetch; struct For; struct While; struct If; struct Block;
 struct Comment; struct Allocate; struct Sort; struct Break; struct Return; struct Parallel; struct Resize; struct Shrink;
-struct Barrier;
+struct Append; struct Barrier;
 
 struct ExprKinds : Kinds<Var, Literal, Unary, Binary, Select, Load, Cast, Call, Search, Broadcast, WarpReduce> {};
 struct StmtKinds : Kinds<Declare, Assign, Store, Prefetch, For, While, If, Block, Comment, Allocate, Sort, Break,
-                         Return, Parallel, Resize, Shrink, Barrier> {};
+                         Return, Parallel, Resize, Shrink, Append, Barrier> {};
 using Expr = Handle<ExprKinds>;
 using Stmt = Handle<StmtKinds>;
 
@@ -100,6 +103,7 @@ struct Return     { int code;                                    static constexp
 struct Parallel   { Var share; Expr count; std::vector<Stmt> setup; Stmt body; static constexpr auto fields = std::tuple{&Parallel::share, &Parallel::count, &Parallel::setup, &Parallel::body}; };
 struct Resize     { Var array; Expr count;                       static constexpr auto fields = std::tuple{&Resize::array, &Resize::count}; };
 struct Shrink     { Var array; Expr count;                       static constexpr auto fields = std::tuple{&Shrink::array, &Shrink::count}; };
+struct Append     { Var to; Expr share, shares; Var from; Expr count; static constexpr auto fields = std::tuple{&Append::to, &Append::share, &Append::shares, &Append::from, &Append::count}; };
 /// The threads of a GPU block wait for each other.
 struct Barrier    {                                              static constexpr auto fields = std::tuple{}; };
 // clang-format on

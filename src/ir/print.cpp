@@ -130,6 +130,10 @@ class Printer {
         },
         [&](const Resize& n) { line("resize {} to {}", name(n.array), expr(n.count)); },
         [&](const Shrink& n) { line("shrink {} to {}", name(n.array), expr(n.count)); },
+        [&](const Append& n) {
+          line("append {}[0 .. {}] to {}, share {} of {}", name(n.from), expr(n.count), name(n.to), expr(n.share),
+               expr(n.shares));
+        },
         [&](const Barrier&) { line("barrier"); });
   }
 

@@ -254,6 +254,16 @@ class Verifier {
           loops_ = outer_loops;
         },
         [&](const Resize& n) { room(n.array, n.count, s); }, [&](const Shrink& n) { room(n.array, n.count, s); },
+        [&](const Append& n) {
+          written_array(n.to, s);
+          array(n.from, s);
+          check(results_.contains(n.to.symbol), s, "'{}' is a result", n.to.symbol.name());
+          check(parallel_depth_ == 1 && loops_ == 0 && !vector_, s, "Append stands in Parallel, outside of loops");
+          check(known_.at(n.from.symbol).parallel_depth == 1 && n.from.type == n.to.type, s,
+                "a share appends what it has allocated, of the type of the result");
+          same(index(n.share), index(n.shares), n.share);
+          index(n.count);
+        },
         [&](const Barrier&) { check(gpu_thread_, s, "a barrier stands inside of GPU threads"); });
   }
 

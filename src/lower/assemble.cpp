@@ -1,5 +1,6 @@
-// Results whose elements are not known beforehand: counted first and then filled in, or filled in at once where what
-// operands store bounds what there will be.
+// Results whose elements are not known beforehand. Where what operands store bounds what there will be, they are filled in
+// at once, by one thread in its place, by several in parts that are put behind each other; otherwise they are counted
+// first.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,20 +35,29 @@ void Lowerer::assemble() {
       if (std::optional<Room> room = hashed_room(where, a)) rooms_.emplace(a.lhs.tensor, *room);
     });
   });
-  std::optional<std::vector<Expr>> bounds = bounds_of_levels(made.dense);
-  auto at_once = [&] { assemble_at_once({made.dense, *bounds, made.gaps}); };
+  std::optional<std::vector<int>> bounding = bounding_tensors(made.dense);
   auto in_phases = [&] { assemble_in_phases(made, parallel ? Expr(shares()) : ir::int64(1)); };
-  if (!bounds) return in_phases();
-  for (size_t c = 0; c < bounds->size(); c++) (*bounds)[c] = f_.constant(fmt::format("most{}", c + 1), (*bounds)[c]);
-  // Who is alone need not count to know where to begin, where positions are wide enough for all there may be.
-  std::optional<Expr> alone;
+  if (!bounding) return in_phases();
+  ResultLevels most{made.dense, {}, made.gaps};
+  for (const Expr& bound : bounds_of_levels(*bounding, made.dense, [&](int tensor) {
+         return Segment{ir::int64(0), made.dense == 1 ? dense_size(tensor, 0) : ir::int64(1)};
+       }))
+    most.counts.push_back(f_.constant(fmt::format("most{}", most.counts.size() + 1), bound));
+  std::optional<Expr> fits, alone;  // in the positions, whatever comes; one thread
+  if (narrow_positions(made)) fits = most.counts.back() <= options_.largest_position;
   if (parallel) alone = ir::equal(shares(), 1);
-  if (narrow_positions(made)) {
-    Expr fits = bounds->back() <= options_.largest_position;
-    alone = alone ? *alone && fits : fits;
+  auto when = [&](const std::optional<Expr>& condition, const auto& then, const auto& otherwise) {
+    if (condition) f_.when(*condition, then, otherwise);
+    else then();
+  };
+  auto at_once = [&] { assemble_at_once(most); };
+  if (made.dense == 1) {
+    auto in_parts = [&] { assemble_in_parts(most, *bounding); };
+    when(
+        fits, [&] { when(alone, at_once, in_parts); }, in_phases);
+  } else {
+    when(fits && alone ? std::optional(*alone && *fits) : fits ? fits : alone, at_once, in_phases);
   }
-  if (alone) f_.when(*alone, at_once, in_phases);
-  else at_once();
 }
 
 bool Lowerer::narrow_positions(const ResultLevels& made) {
@@ -110,9 +120,8 @@ void Lowerer::make_workspaces() {
 
 // ---- at once ------------------------------------------------------------------------------------------------------------
 
-// How much there can be at most of each level that is not dense, where operands with the same levels tell: one of them
-// stores an element wherever the result does.
-std::optional<std::vector<Expr>> Lowerer::bounds_of_levels(size_t dense) {
+// Operands with the levels of the result, one of which stores an element wherever the result does.
+std::optional<std::vector<int>> Lowerer::bounding_tensors(size_t dense) {
   if (kernel_.assembly != Assembly::Appended || dense > 1) return {};
   std::vector<IndexVar> ours = storage_order(lhs_);
   const std::vector<LevelFormat>& levels = lhs_.tensor.format().levels();
@@ -131,11 +140,19 @@ std::optional<std::vector<Expr>> Lowerer::bounds_of_levels(size_t dense) {
   Formula where = where_active(statement_.body, alike);
   made_where_.clear();
   if (where.is_always()) return {};
-  std::vector<Expr> out(levels.size() - dense, ir::int64(0));
-  for (const std::set<int>& alternative : where.alternatives()) {
-    int tensor = *alternative.begin() + 1;
-    Segment stored{ir::int64(0), dense == 1 ? dense_size(tensor, 0) : ir::int64(1)};
-    for (size_t level = dense; level < levels.size(); level++) {
+  std::vector<int> out;
+  for (const std::set<int>& alternative : where.alternatives()) out.push_back(*alternative.begin() + 1);
+  return out;
+}
+
+// How much there can be at most of each level that is not dense, below positions of the level above them.
+std::vector<Expr> Lowerer::bounds_of_levels(const std::vector<int>& tensors, size_t dense,
+                                            const std::function<Segment(int tensor)>& rows) {
+  size_t order = lhs_.tensor.order();
+  std::vector<Expr> out(order - dense, ir::int64(0));
+  for (int tensor : tensors) {
+    Segment stored = rows(tensor);
+    for (size_t level = dense; level < order; level++) {
       Var pos = pos_array(tensor, level);
       auto below = [&](const Expr& position) { return ir::cast(ScalarType::Int64, ir::load(pos, position)); };
       stored = {below(stored.begin), below(stored.end)};
@@ -166,6 +183,78 @@ void Lowerer::assemble_at_once(const ResultLevels& made) {
   f_.shrink(vals_array(0), cursors_.back());
   close_gaps(made);
   states_ = saved;
+}
+
+// ---- in parts -----------------------------------------------------------------------------------------------------------
+
+// Shares fill parts of their own, small enough to stay in a cache, which the host puts behind each other as it comes to
+// know how long they are. Until all are there, `pos` says how much is below each place.
+void Lowerer::assemble_in_parts(const ResultLevels& made, const std::vector<int>& bounding) {
+  constexpr int64_t elements_of_a_part = 1 << 15;
+  size_t cursors = made.counts.size(), last = made.dense + cursors - 1;
+  make_room(made);
+  Var parts = f_.constant("parts", ir::max(shares(), made.counts.back() / elements_of_a_part));
+  std::optional<Var> share;
+  // The arrays of a part are made when it is known which rows it has.
+  around_share_ = [&](const Segment& rows, const std::function<void()>& walk) {
+    std::vector<Expr> most = bounds_of_levels(bounding, made.dense, [&](int tensor) {
+      return Segment{position_of(tensor, 0, ir::int64(0), rows.begin), position_of(tensor, 0, ir::int64(0), rows.end)};
+    });
+    struct Filled {
+      Var whole, part, count;
+    };
+    std::vector<Filled> filled;
+    part_.emplace();
+    part_->pos.emplace(made.dense, pos_array(0, made.dense));  // rows have their places
+    cursors_.clear();
+    for (size_t c = 0; c < cursors; c++) {
+      Var room = f_.constant(fmt::format("room{}", c + 1), most[c]);
+      cursors_.push_back(f_.variable(fmt::format("at{}", c + 1), ir::int64(0)));
+      auto make = [&](const Var& whole) {
+        Var part = f_.allocate(whole.symbol.name() + "_part", whole.type.scalar, room, ir::Fill::Uninitialised);
+        filled.push_back({whole, part, cursors_[c]});
+        return part;
+      };
+      part_->crd.emplace(made.dense + c, make(crd_array(0, made.dense + c)));
+      if (made.dense + c == last) part_->vals = make(vals_array(0));
+      else part_->pos.emplace(made.dense + c + 1, make(pos_array(0, made.dense + c + 1)));
+    }
+    walk();
+    for (const auto& [whole, part, count] : filled) f_.append(whole, *share, parts, part, count);
+    part_.reset();
+  };
+  std::vector<AccessState> saved = states_;
+  in_parallel_ = true;
+  f_.comment("Fill parts, which are put behind each other, and note how much is where.");
+  f_.parallel(
+      "t", parts,
+      [&](const Var& t) {
+        share = t;
+        chunk_ = t, chunks_ = parts;
+        inside_outer_loops([&] { visit(statement_.body); });
+        chunk_.reset();
+      },
+      [&] { make_workspaces(); });
+  states_ = saved;
+  around_share_ = {};
+  temporaries_.clear();
+  in_parallel_ = false;
+  f_.comment("Add up.");
+  Expr places = dense_size(0, 0);
+  for (size_t c = 0; c < cursors; c++) {
+    size_t level = made.dense + c;
+    Var pos = pos_array(0, level), total = f_.variable(fmt::format("total{}", c + 1), ir::int64(0));
+    f_.loop("p", ir::int64(0), places, [&](const Var& p) {
+      Var here = f_.constant("here", ir::cast(ScalarType::Int64, ir::load(pos, p)));
+      f_.store(pos, p, ir::cast(pos.type.scalar, total));
+      f_.increase(total, here);
+    });
+    f_.store(pos, places, ir::cast(pos.type.scalar, total));
+    if (c > 0) f_.shrink(pos, places + 1);
+    f_.shrink(crd_array(0, level), total);
+    places = total;
+  }
+  f_.shrink(vals_array(0), places);
 }
 
 // ---- in phases ----------------------------------------------------------------------------------------------------------

@@ -84,7 +84,10 @@ void Lowerer::divide(const Forall& loop, const std::string& name, const Segment&
   if (chunk_) {
     Expr t = *chunk_, parts = *chunks_;
     chunk_.reset();
-    walk(share(t, parts), true);
+    Segment mine = share(t, parts);
+    auto inside = [&] { walk(mine, true); };
+    if (around_share_) around_share_(mine, inside);
+    else inside();
     chunk_ = t;
     return;
   }

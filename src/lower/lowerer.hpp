@@ -88,13 +88,20 @@ class Lowerer {
   };
   void assemble();
   void assemble_at_once(const ResultLevels& made);
+  void assemble_in_parts(const ResultLevels& made, const std::vector<int>& bounding);
   void assemble_in_phases(ResultLevels made, const ir::Expr& shares);
   void assemble_phase(Phase phase, const ir::Var& counts, const ir::Expr& shares, size_t cursors);
   bool narrow_positions(const ResultLevels& made);
   void make_room(const ResultLevels& made);
   void close_gaps(const ResultLevels& made);
   void make_workspaces();
-  std::optional<std::vector<ir::Expr>> bounds_of_levels(size_t dense);
+  std::optional<std::vector<int>> bounding_tensors(size_t dense);
+  std::vector<ir::Expr> bounds_of_levels(const std::vector<int>& tensors, size_t dense,
+                                         const std::function<Segment(int tensor)>& rows);
+  /// The arrays that are filled: those of the result, or of a share's part of it.
+  ir::Var made_pos(size_t level) { return part_ ? part_->pos.at(level) : pos_array(0, level); }
+  ir::Var made_crd(size_t level) { return part_ ? part_->crd.at(level) : crd_array(0, level); }
+  ir::Var made_vals() { return part_ ? *part_->vals : vals_array(0); }
 
   // ---- loops.cpp ----
   void visit(const notation::Stmt& stmt);
@@ -323,6 +330,13 @@ class Lowerer {
   bool plain_range_ = false;       // the loop at hand runs over a range with nothing walking along
   bool in_producer_ = false;
   std::optional<ir::Expr> chunk_, chunks_;  // assembly: which share of the outermost loop this is, and of how many
+  struct Part {
+    std::map<size_t, ir::Var> pos, crd;  // by level
+    std::optional<ir::Var> vals;
+  };
+  std::optional<Part> part_;  // of the result, made by a share for itself
+  /// What a share does around its part of the outermost loop.
+  std::function<void(const Segment& mine, const std::function<void()>& walk)> around_share_;
 };
 
 }  // namespace spdistal::lower

@@ -297,10 +297,10 @@ void Lowerer::append(const std::optional<Expr>& value) {
         f_.store(params_.at(fmt::format("list{}", d + 1)), cursor, values_.at(lhs_.indices[d]));
     } else {
       size_t last = lhs_.tensor.order() - 1;
-      Var crd = crd_array(0, last);
+      Var crd = made_crd(last);
       f_.store(crd, cursor, ir::cast(crd.type.scalar, values_.at(lhs_.indices[size_t(format.mode_order()[last])])));
     }
-    f_.store(vals_array(0), cursor, ir::cast(result_type(), *value));
+    f_.store(made_vals(), cursor, ir::cast(result_type(), *value));
   }
   f_.increase(cursor, 1);
 }
@@ -314,25 +314,27 @@ void Lowerer::open_level(const IndexVar& var, const std::function<void()>& fill)
   bool full = format.levels()[level].properties().full, below_full = format.levels()[level + 1].properties().full;
   size_t dense = 0;  // dense levels come first; the cursors are those of the compressed ones
   while (format.levels()[dense].properties().full) dense++;
+  if (full && below_full) return fill();
+  Expr below = cursors_[level + 1 - dense];
+  Var before = f_.constant(name(var) + "_start", below);
+  fill();
   auto close = [&](const Expr& position) {
     if (phase_ != Phase::Fill) return;
-    Var pos = pos_array(0, level + 1);
-    f_.store(pos, position + 1, ir::cast(pos.type.scalar, cursors_[level + 1 - dense]));
+    Var pos = made_pos(level + 1);
+    // A part does not know where it begins: it says how much there is.
+    if (part_) f_.store(pos, position, ir::cast(pos.type.scalar, below - before));
+    else f_.store(pos, position + 1, ir::cast(pos.type.scalar, below));
   };
   if (full) {
-    fill();
-    if (below_full) return;
     Expr position = ir::int64(0);
     for (size_t k = 0; k <= level; k++)
       position = position_of(0, k, position, values_.at(lhs_.indices[size_t(format.mode_order()[k])]));
     return close(position);
   }
-  Var before = f_.constant(name(var) + "_start", cursors_[level + 1 - dense]);
-  fill();
-  f_.when(Expr(cursors_[level + 1 - dense]) > before, [&] {
+  f_.when(below > before, [&] {
     const Var& cursor = cursors_[level - dense];
     if (phase_ == Phase::Fill) {
-      Var crd = crd_array(0, level);
+      Var crd = made_crd(level);
       f_.store(crd, cursor, ir::cast(crd.type.scalar, values_.at(var)));
     }
     close(cursor);

@@ -164,5 +164,36 @@ TEST(Kernels, SpgemmGathersRowsInAWorkspaceAndSortsThem) {
     });
 }
 
+// Share t makes t % 4 numbers.
+TEST(Kernels, PartsOfSharesStandBehindEachOther) {
+  constexpr int64_t count = 100;
+  FunctionBuilder f("parts");
+  Var out = f.array("out", 0, ScalarType::Int64, Access::Write), shares = f.scalar("shares", 0);
+  f.resize(out, shares * 3);
+  f.parallel("t", shares, [&](const Var& t) {
+    Var part = f.allocate("part", ScalarType::Int64, 4, Fill::Uninitialised), at = f.variable("at", int64(0));
+    f.loop("k", int64(0), Expr(t) % 4, [&](const Var& k) {
+      f.store(part, at, Expr(t) * 10 + k);
+      f.increase(at, 1);
+    });
+    f.append(out, t, shares, part, at);
+  });
+  f.shrink(out, shares / 4 * 6);
+  Function built = f.build();
+  expect_legal(built);
+  std::vector<int64_t> expected;
+  for (int64_t t = 0; t < count; t++)
+    for (int64_t k = 0; k < t % 4; k++) expected.push_back(t * 10 + k);
+  for (int64_t threads : {1, 3})
+    every_way(built, threads, [&](CallData& call, const auto& run) {
+      call.array(call.growing());
+      call.scalar(count);
+      for (int again = 0; again < 2; again++) {
+        run();
+        EXPECT_EQ(CallData::contents<int64_t>(call.get().arrays[0]), expected);
+      }
+    });
+}
+
 }  // namespace
 }  // namespace spdistal::testing

@@ -157,6 +157,18 @@ TEST_F(VerifyTest, ShrinkInParallelAndOfWhatIsNoResult) {
   refused("Shrink stands outside of Parallel");
 }
 
+TEST_F(VerifyTest, AppendOutsideOfParallelAndOfWhatIsShared) {
+  Var grown = f.array("grown", 0, ScalarType::Int32, Access::Write);
+  Var w = f.allocate("w", ScalarType::Int32, n, Fill::Zeroed);
+  f.append(grown, n, n, w, n);
+  refused("Append stands in Parallel");
+  f = FunctionBuilder("g");
+  Var to = f.array("to", 0, ScalarType::Int32, Access::Write), m = f.scalar("m", 0);
+  Var all = f.allocate("all", ScalarType::Int32, m, Fill::Zeroed);
+  f.parallel("t", m, [&](Var t) { f.append(to, t, m, all, m); });
+  refused("a share appends what it has allocated");
+}
+
 TEST_F(VerifyTest, MoreThanMemoryOfAThreadsOwn) {
   f.parallel(
       "t", n, [&](Var) {}, [&] { f.constant("x", n + 1); });
