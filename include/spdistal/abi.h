@@ -14,7 +14,7 @@
 #define SPDISTAL_ABI_H
 
 /* Counts every change of the structs below; part of the key under which compiled kernels are kept. */
-#define SPD_ABI_VERSION 3
+#define SPD_ABI_VERSION 4
 
 #ifdef __CUDACC_RTC__
 typedef int int32_t;
@@ -65,6 +65,7 @@ typedef struct spd_tensor {
 typedef struct spd_context {
   int64_t threads; /* how many threads a parallel kernel should use */
   int64_t shares;  /* into how many shares it divides its work for them: who is done takes the next */
+  int64_t caches;  /* bytes: results that are larger may be written past the caches */
 
   /* Makes room for `bytes` in a result array and returns the new data, which it also stores in the array with `count`.
    * What was there is lost. Called by one thread only, outside of parallel regions. */

@@ -11,7 +11,19 @@
 namespace spdistal::codegen {
 
 /// Helper functions that a text uses; printed before the kernel (helpers.hpp).
-enum class Helper : uint8_t { MinMax, Search, Sort, Scratch, Resize, Append, Splat, Complex, AtomicAdd, WarpReduce };
+enum class Helper : uint8_t {
+  MinMax,
+  Search,
+  Sort,
+  Scratch,
+  Resize,
+  Append,
+  Stream,
+  Splat,
+  Complex,
+  AtomicAdd,
+  WarpReduce
+};
 
 /// What an expression turned out to need around it.
 struct Needs {

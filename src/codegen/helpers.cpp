@@ -120,6 +120,39 @@ template <class T> static void append(spd_call* call, spd_array& to, int64_t sha
 }
 )";
 
+constexpr std::string_view stream = R"(
+// A result that is larger than the caches is written past them, which saves reading its lines first.
+static bool past_caches(spd_call* call, spd_array& array, int64_t bytes) {
+  return array.count * bytes > call->context->caches && (int64_t)array.data % 64 == 0;
+}
+// What was streamed is there for everyone.
+static inline void fence() {
+#if defined(__x86_64__)
+  __builtin_ia32_sfence();
+#endif
+}
+typedef long long words2 __attribute__((vector_size(16)));
+typedef long long words4 __attribute__((vector_size(32)));
+typedef long long words8 __attribute__((vector_size(64)));
+template <class T, class V> static inline void stream(T* to, V x, bool large) {
+  if (!large) __builtin_memcpy(to, &x, sizeof(V));
+#if defined(__clang__)
+  else __builtin_nontemporal_store(x, (V*)to);
+#else
+#if defined(__SSE2__)
+  else if constexpr (sizeof(V) == 16) __builtin_ia32_movntdq((words2*)to, (words2)x);
+#endif
+#if defined(__AVX__)
+  else if constexpr (sizeof(V) == 32) __builtin_ia32_movntdq256((words4*)to, (words4)x);
+#endif
+#if defined(__AVX512F__)
+  else if constexpr (sizeof(V) == 64) __builtin_ia32_movntdq512((words8*)to, (words8)x);
+#endif
+  else __builtin_memcpy(to, &x, sizeof(V));
+#endif
+}
+)";
+
 constexpr std::string_view splat = R"(
 template <class V, class T> static inline V splat(T x) { return x - V{}; }
 )";
@@ -220,6 +253,7 @@ std::string preamble(const Spelling& spelling, const Needs& needs) {
   if (!cuda) add(Helper::Scratch, scratch);
   if (!cuda) add(Helper::Resize, resize);
   if (!cuda) add(Helper::Append, append);
+  if (!cuda) add(Helper::Stream, stream);
   add(Helper::Splat, splat);
   if (cuda) add(Helper::AtomicAdd, cuda_atomic);
   if (cuda && needs.helpers.contains(Helper::Complex)) add(Helper::AtomicAdd, cuda_complex_atomic);

@@ -36,13 +36,13 @@ void* Buffer::reserve(size_t bytes) {
 namespace {
 
 // Copies a part of something. What is larger than the caches goes past them, which saves reading the lines to be written.
-void copy_part(void* to, const void* from, size_t bytes, size_t whole) {
+void copy_part(void* to, const void* from, size_t bytes, size_t whole, size_t caches) {
 #if defined(__SSE2__)
-  constexpr size_t caches = size_t{32} << 20, line = 64;
+  constexpr size_t line = 64;
   auto* target = static_cast<std::byte*>(to);
   auto* source = static_cast<const std::byte*>(from);
   size_t head = (line - reinterpret_cast<uintptr_t>(target) % line) % line;
-  if (whole >= caches && bytes >= head + line) {
+  if (whole > caches && bytes >= head + line) {
     std::memcpy(target, source, head);
     size_t at = head;
     for (; at + line <= bytes; at += line)
@@ -61,6 +61,7 @@ void copy_part(void* to, const void* from, size_t bytes, size_t whole) {
 
 HostContext::HostContext(int64_t thread_count, int64_t smallest) : spd_context{}, smallest_shared(smallest) {
   use(thread_count);
+  caches = int64_t{32} << 20;  // of a process: what systems say of caches that many share is far more
   resize = [](spd_context*, spd_array* array, int64_t count, int64_t bytes) {
     require(array->owner != nullptr, "an array that a kernel resizes has an owner");
     array->data = static_cast<ArrayOwner*>(array->owner)->reserve(size_t(bytes));
@@ -154,7 +155,7 @@ void HostContext::append_part(spd_array& array, int64_t share_count, int64_t sha
     if (complete) appended_.erase(&array);
   }
   for (const Copy& c : copies) {
-    copy_part(c.to, c.from, c.size, size_t(array.count) * bytes);
+    copy_part(c.to, c.from, c.size, size_t(array.count) * bytes, size_t(caches));
     give_memory(c.from);
   }
 }

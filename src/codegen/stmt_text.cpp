@@ -20,9 +20,25 @@ std::string source_text(const Source& at) {
 }
 
 void StmtText::function_body(const Function& f) {
-  for (const Param& p : f.params) param(p);
+  std::set<Symbol> streamed;
+  each<Store>(f.body, [&](const Store& n) {
+    if (n.mode == StoreMode::Stream) streamed.insert(n.array.symbol);
+  });
+  for (const Param& p : f.params) {
+    param(p);
+    if (streamed.contains(p.var.symbol)) stream_to(p);
+  }
   if (!f.params.empty()) out_ += "\n";
   stmt(f.body);
+  if (!streamed.empty() && !fenced_) line("fence();");
+}
+
+void StmtText::stream_to(const Param& p) {
+  needs_.helpers.insert(Helper::Stream);
+  Var large = ir::var(p.var.symbol.name() + "_large", Bool);
+  line("const bool {} = past_caches(call, {}, sizeof({}));", names_.declare(large), source_text(p.source),
+       expr_.type(p.var.type.element()));
+  large_.emplace(p.var.symbol, large);
 }
 
 std::string StmtText::parameter_list(const Function& f) {
@@ -115,6 +131,8 @@ void StmtText::store(const Store& n) {
   Type type = type_of(n.value);
   std::string value = expr_.converted(n.value), to = fmt::format("{}[{}]", names_.of(n.array), expr_.index(n.index));
   if (type.lanes > 1) to = fmt::format("*({}*){}", expr_.type(type), expr_.address(n.array, n.index));
+  if (n.mode == StoreMode::Stream)
+    return line("stream({}, {}, {});", expr_.address(n.array, n.index), value, names_.of(large_.at(n.array.symbol)));
   if (n.mode != StoreMode::AtomicAdd) return line("{} {} {};", to, n.mode == StoreMode::Set ? "=" : "+=", value);
   if (spelling_.language == Language::Cuda) {
     needs_.helpers.insert(Helper::AtomicAdd);
@@ -182,12 +200,13 @@ bool stands_alone(const Stmt& s) {
 
 }  // namespace
 
-void StmtText::compound(const std::string& head, const Stmt& body) {
+void StmtText::compound(const std::string& head, const Stmt& body, std::string_view last) {
   names_.enter();
   std::string before = std::move(out_);
   out_.clear();
   depth_++;
   stmt(body);
+  if (!last.empty()) line("{}", last);
   depth_--;
   std::string inner = std::move(out_);
   out_ = std::move(before);
@@ -229,18 +248,21 @@ void StmtText::parallel(const Parallel& n) {
   names_.enter();
   std::string name = names_.declare(n.share);
   each<Append>(n.body, [&](const Append& part) { appended_.insert(part.from.symbol); });
+  bool streams = false;
+  each<Store>(n.body, [&](const Store& store) { streams |= store.mode == StoreMode::Stream; });
+  fenced_ |= streams;
   std::string head = fmt::format("for ({} {} = 0; {} < {}; {}++)", expr_.type(n.share.type), name, name, count, name);
   constexpr std::string_view threads = "num_threads(call->context->threads)", next = "schedule(dynamic, 1)";
   if (n.setup.empty()) {
     line("#pragma omp parallel for {} {}", threads, next);
-    compound(head, n.body);
+    compound(head, n.body, streams ? "fence();" : "");
   } else {
     line("#pragma omp parallel {}", threads);
     line("{{");
     depth_++;
     for (const Stmt& own : n.setup) stmt(own);
     line("#pragma omp for {}", next);
-    compound(head, n.body);
+    compound(head, n.body, streams ? "fence();" : "");
     depth_--;
     line("}}");
   }

@@ -35,6 +35,7 @@ class StmtText {
   }
 
   void param(const ir::Param& p);
+  void stream_to(const ir::Param& p);
   void block(const ir::Block& n);
   void assign(const ir::Assign& n);
   void store(const ir::Store& n);
@@ -47,7 +48,7 @@ class StmtText {
   void append(const ir::Append& n);
 
   /// `head` with a body: on the next line where it is one simple statement, in braces otherwise.
-  void compound(const std::string& head, const ir::Stmt& body);
+  void compound(const std::string& head, const ir::Stmt& body, std::string_view last = "");
   /// A value that stays the same while a loop runs, in one word; others are put into a constant first.
   bool is_steady(const ir::Expr& e) const;
 
@@ -58,6 +59,8 @@ class StmtText {
   std::set<Symbol> mutable_;
   std::set<Symbol> appended_;  // what shares allocate and then append
   std::map<Symbol, ir::Source> sources_;
+  std::map<Symbol, ir::Var> large_;  // of arrays that are streamed to: are they larger than the caches?
+  bool fenced_ = false;              // each share ends by waiting for what it streamed
   std::string out_;
   size_t depth_ = 1;
 };

@@ -122,7 +122,7 @@ class Compiler {
       using T = decltype(zero);
       std::vector<Eval<T>> lanes;
       for (int l = 0; l < type_of(n.value).lanes; l++) lanes.push_back(slots.eval<T>(n.value, l));
-      auto put = [a = slots.array(n.array), add = n.mode != StoreMode::Set,
+      auto put = [a = slots.array(n.array), add = n.mode == StoreMode::Add || n.mode == StoreMode::AtomicAdd,
                   how = n.mode == StoreMode::AtomicAdd ? Use::Atomic : Use::Store,
                   name = n.array.symbol.name()](Frame& f, int64_t at, T v) {
         Frame::Array& array = f.arrays[a];

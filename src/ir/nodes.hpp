@@ -59,7 +59,7 @@ enum class Math : uint8_t { Sqrt, Cbrt, Abs, Exp, Expm1, Log, Log1p, Log2, Log10
                             Sinh, Cosh, Tanh, Erf, Floor, Ceil, Round, Conj, Real, Imag };  // see math.hpp
 enum class Bound : uint8_t { Lower, Upper };  // the first element >= value, or > value
 enum class Mutability : uint8_t { Const, Mutable };
-enum class StoreMode : uint8_t { Set, Add, AtomicAdd };
+enum class StoreMode : uint8_t { Set, Add, AtomicAdd, Stream };  // Stream: Set, past the caches where the array is large
 enum class LoopKind : uint8_t { Serial, Vector, GPUBlock, GPUThread };
 enum class Fill : uint8_t { Zeroed, Uninitialised };
 enum class Space : uint8_t { Private, Shared };  // Shared: by the threads of a GPU block

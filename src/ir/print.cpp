@@ -67,9 +67,10 @@ class Printer {
         [&](const Assign& n) { line("{} = {}", name(n.var), expr(n.value)); },
         [&](const Store& n) {
           line("{}[{}] {} {}", name(n.array), expr(n.index),
-               n.mode == StoreMode::Set   ? "="
-               : n.mode == StoreMode::Add ? "+="
-                                          : "atomic+=",
+               n.mode == StoreMode::Set      ? "="
+               : n.mode == StoreMode::Add    ? "+="
+               : n.mode == StoreMode::Stream ? "stream="
+                                             : "atomic+=",
                expr(n.value));
         },
         [&](const Prefetch& n) { line("prefetch {}[{}]", name(n.array), expr(n.index)); },

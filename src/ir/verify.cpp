@@ -193,6 +193,8 @@ class Verifier {
           check(type.scalar == n.array.type.scalar, s, "an element is stored as {}, not {}",
                 name_of(n.array.type.element()), name_of(type));
           check(n.mode == StoreMode::Set || type.scalar != ScalarType::Bool, s, "numbers are added, not bools");
+          check(n.mode != StoreMode::Stream || (type.lanes > 1 && results_.contains(n.array.symbol)), s,
+                "vectors are streamed, to results");
           check(n.mode != StoreMode::AtomicAdd || (type.lanes == 1 && (parallel_depth_ || gpu_thread_)), s,
                 "AtomicAdd stands inside Parallel or GPU threads");
         },

@@ -17,6 +17,7 @@ ir::Function unroll(const ir::Function& f, const Target& target);
 ir::Function vectorize(const ir::Function& f, const Target& target);
 ir::Function propagate(const ir::Function& f, const Target& target);
 ir::Function remove_unused(const ir::Function& f, const Target& target);
+ir::Function stream(const ir::Function& f, const Target& target);
 ir::Function narrow(const ir::Function& f, const Target& target);
 
 }  // namespace spdistal::passes

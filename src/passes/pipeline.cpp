@@ -21,6 +21,7 @@ std::span<const Pass> pipeline() {
       {"simplify again", simplify},
       {"propagate again", propagate},
       {"simplify at last", simplify},
+      {"stream", stream},
       {"remove unused", remove_unused},
       {"narrow", narrow},
   };

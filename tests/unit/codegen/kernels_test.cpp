@@ -100,6 +100,34 @@ TEST(Kernels, SpmmWith32ColumnsIsRight) {
     });
 }
 
+TEST(Kernels, LargeResultsAreStreamedInVectorsOfAnyWidth) {
+  Csr B = random_csr(40, 30, 5, 3);
+  std::vector<double> C = random_dense(30 * 32, 4), expected(40 * 32);
+  for (const auto& [at, v] : entries(B))
+    for (size_t k = 0; k < 32; k++) expected[size_t(at.first) * 32 + k] += v * C[size_t(at.second) * 32 + k];
+  for (int bytes = 16; bytes <= codegen::vector_bytes(); bytes *= 2)
+    for (int64_t threads : {1, 3}) {
+      Function f = passes::optimize(spmm32(), {.target = {bytes}, .check = passes::Check::AfterEach});
+      codegen::Kernel kernel = jit().load(f);
+      EXPECT_NE(kernel.text().find("stream("), std::string::npos) << kernel.text();
+      // Elements that do not begin with a cache line are not.
+      for (size_t skipped : {0, 1}) {
+        CallData call(threads);
+        codegen::Buffer memory;
+        auto* A = static_cast<double*>(memory.reserve((40 * 32 + 1) * sizeof(double))) + skipped;
+        call.tensor({dense(40), dense(32)}, {A, 40 * 32, nullptr});
+        add_csr(call, B);
+        call.tensor({dense(30), dense(32)}, CallData::view(C));
+        for (int64_t caches : {int64_t(0), int64_t(1) << 20}) {
+          std::fill_n(A, 40 * 32, -1);
+          call.get().context->caches = caches;
+          kernel(call.get());
+          EXPECT_EQ(std::vector<double>(A, A + 40 * 32), expected);
+        }
+      }
+    }
+}
+
 TEST(Kernels, MttkrpWith32ColumnsIsRightWithBothAccumulatorsInRegisters) {
   Function f = mttkrp32();
   expect_legal(f);

@@ -263,6 +263,53 @@ for r: int64 in 0 .. int64(n)
 )");
 }
 
+TEST_F(GoldenTest, StreamWritesWholeRowsPastTheCaches) {
+  Var rows = f.vals("rows", 0, ScalarType::Float64, Access::Write);
+  Expr one = broadcast(load(b, 0), 8);
+  f.loop("i", int32(0), n, [&](Var i) {
+    Var offset = f.constant("offset", Expr(i) * 16);
+    f.store(rows, offset, one);
+    f.store(rows, Expr(offset) + 8, one);
+  });
+  f.loop("i", int32(0), n, [&](Var i) {
+    Expr two = f.constant("two", one + one);
+    f.store(rows, Expr(i) * 8, two);
+  });
+  // Half of a row, rows that are not whole lines, and elements one by one stay.
+  f.loop("i", int32(0), n, [&](Var i) { f.store(rows, Expr(i) * 16 + 8, one); });
+  f.loop("i", int32(0), n, [&](Var i) { f.store(rows, Expr(i) * 12, broadcast(load(b, 0), 4)); });
+  f.loop("i", int32(0), n, [&](Var i) { f.store(rows, i, load(b, i)); });
+  expect(stream, R"(
+for i: int32 in 0 .. n
+  const offset: int32 = i * 16
+  rows[offset] stream= broadcast(b[0], 8)
+  rows[offset + 8] stream= broadcast(b[0], 8)
+for i: int32 in 0 .. n
+  const two: double x 8 = broadcast(b[0], 8) + broadcast(b[0], 8)
+  rows[i * 8] stream= two
+for i: int32 in 0 .. n
+  rows[i * 16 + 8] = broadcast(b[0], 8)
+for i: int32 in 0 .. n
+  rows[i * 12] = broadcast(b[0], 4)
+for i: int32 in 0 .. n
+  rows[i] = b[i]
+)");
+}
+
+TEST_F(GoldenTest, StreamLeavesWhatIsReadOrAddedTo) {
+  Var read = f.vals("read", 0, ScalarType::Float64, Access::Write);
+  Var sums = f.vals("sums", 1, ScalarType::Float64, Access::Write);
+  Expr one = broadcast(load(b, 0), 8);
+  f.loop("i", int32(0), n, [&](Var i) {
+    f.store(read, Expr(i) * 8, one);
+    f.store(sums, Expr(i) * 8, one);
+  });
+  f.store(a, 0, load(read, 0));
+  f.store_add(sums, 0, 1);
+  Function before = f.build();
+  EXPECT_EQ(print(stream(before, {}).body), print(before.body));
+}
+
 TEST_F(GoldenTest, TheRunnerTellsWhatChangedAndStopsWhereAsked) {
   f.loop("p", int32(0), n, [&](Var p) { f.store_add(a, n, load(b, p)); });
   std::vector<std::string> changed, run;
