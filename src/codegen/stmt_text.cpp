@@ -13,6 +13,7 @@ using namespace ir;
 std::string source_text(const Source& at) {
   using Field = Source::Field;
   if (at.field == Field::Shares) return "call->context->shares";
+  if (at.field == Field::Threads) return "call->context->threads";
   if (at.field == Field::Scalar) return fmt::format("call->scalars[{}]", at.index);
   if (at.field == Field::Array) return fmt::format("call->arrays[{}]", at.index);
   if (at.field == Field::Vals) return fmt::format("call->tensors[{}].vals", at.index);

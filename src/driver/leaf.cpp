@@ -233,7 +233,7 @@ Leaf::Leaf(const ConcreteStatement& statement, const Widths& widths, const LeafO
       largest_position_(options.largest_position),
       function_(optimized(kernel_.function)) {
   for (const Access& access : kernel_.operands) widths_.push_back(widths(access));
-  if (kernel_.assembly != lower::Assembly::Appended) return;
+  if (is_placed() || kernel_.assembly == lower::Assembly::Listed) return;
   function_.instead = [loops = statement_, operands = kernel_.operands, all = widths_, options] {
     Widths known = [&](const Access& access) {
       for (size_t k = 0; k < operands.size(); k++)

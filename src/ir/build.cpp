@@ -203,5 +203,6 @@ Var FunctionBuilder::scalar(std::string name, int n, ScalarType width) {
   return param(std::move(name), value_of(width), {Source::Field::Scalar, n});
 }
 Var FunctionBuilder::shares(std::string name) { return param(std::move(name), Int64, {Source::Field::Shares}); }
+Var FunctionBuilder::threads(std::string name) { return param(std::move(name), Int64, {Source::Field::Threads}); }
 
 }  // namespace spdistal::ir

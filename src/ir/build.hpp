@@ -179,10 +179,12 @@ class FunctionBuilder : public Body {
   Var pos(std::string name, int t, int level, ScalarType width, Access access = Access::Read);
   Var crd(std::string name, int t, int level, ScalarType width, Access access = Access::Read);
   Var array(std::string name, int n, ScalarType element, Access access = Access::Read);
-  // Whole numbers of a level of tensor `t`, further scalars, the number of shares that threads divide work into.
+  // Whole numbers of a level of tensor `t`, further scalars, the number of shares that threads divide work into, and of
+  // the threads.
   Var number(std::string name, Source::Field field, int t, int level, ScalarType width = ScalarType::Int64);
   Var scalar(std::string name, int n, ScalarType width = ScalarType::Int64);
   Var shares(std::string name = "shares");
+  Var threads(std::string name = "threads");
 
   Function build() const { return {name_, params_, Body::build()}; }
 

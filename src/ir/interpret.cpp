@@ -248,6 +248,7 @@ class Compiler {
 std::variant<spd_array*, int64_t> find(const Source& at, spd_call& call) {
   using Field = Source::Field;
   if (at.field == Field::Shares) return call.context->shares;
+  if (at.field == Field::Threads) return call.context->threads;
   if (at.field == Field::Scalar) return call.scalars[at.index];
   if (at.field == Field::Array) return &call.arrays[at.index];
   spd_tensor& tensor = call.tensors[at.index];

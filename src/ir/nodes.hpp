@@ -110,7 +110,7 @@ struct Barrier    {                                              static constexp
 
 /// Where in an spd_call (abi.h) a parameter comes from.
 struct Source {
-  enum class Field : uint8_t { Extent, Lo, Stride, Begin, End, Pos, Crd, Vals, Array, Scalar, Shares };
+  enum class Field : uint8_t { Extent, Lo, Stride, Begin, End, Pos, Crd, Vals, Array, Scalar, Shares, Threads };
   Field field;
   int index = 0;  // of the tensor, the array or the scalar
   int level = 0;  // of the tensor, outermost 0

@@ -22,8 +22,8 @@ int precedence(BinaryOp op) {
 }
 
 std::string_view name_of(Source::Field field) {
-  constexpr std::string_view table[] = {"extent", "lo",   "stride", "begin",  "end",   "pos",
-                                        "crd",    "vals", "array",  "scalar", "shares"};
+  constexpr std::string_view table[] = {"extent", "lo",   "stride", "begin",  "end",    "pos",
+                                        "crd",    "vals", "array",  "scalar", "shares", "threads"};
   return table[size_t(field)];
 }
 

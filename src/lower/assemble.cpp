@@ -35,6 +35,7 @@ void Lowerer::assemble() {
       if (std::optional<Room> room = hashed_room(where, a)) rooms_.emplace(a.lhs.tensor, *room);
     });
   });
+  if (kernel_.assembly == Assembly::Scattered) return scatter(made);
   std::optional<std::vector<int>> bounding = bounding_tensors(made.dense);
   auto in_phases = [&] { assemble_in_phases(made, parallel ? Expr(shares()) : ir::int64(1)); };
   if (!bounding) return in_phases();
@@ -61,7 +62,7 @@ void Lowerer::assemble() {
 }
 
 bool Lowerer::narrow_positions(const ResultLevels& made) {
-  return kernel_.assembly == Assembly::Appended && pos_array(0, made.dense).type.scalar == ScalarType::Int32;
+  return kernel_.assembly != Assembly::Listed && pos_array(0, made.dense).type.scalar == ScalarType::Int32;
 }
 
 void Lowerer::make_room(const ResultLevels& made) {
@@ -293,35 +294,45 @@ void Lowerer::assemble_in_phases(ResultLevels made, const Expr& shares) {
 }
 
 void Lowerer::assemble_phase(Phase phase, const Var& counts, const Expr& shares, size_t cursors) {
-  phase_ = phase;
-  std::vector<AccessState> saved = states_;
-  auto share = [&](const Expr& t) {
+  walk_shares(phase, shares, [&](const Expr& t, const std::function<void()>& walk) {
     cursors_.clear();
     for (size_t c = 0; c < cursors; c++)
       cursors_.push_back(
           f_.variable(fmt::format("at{}", c + 1),
                       phase == Phase::Fill ? ir::load(counts, t * int64_t(cursors) + int64_t(c)) : ir::int64(0)));
-    chunk_ = t, chunks_ = shares;
-    inside_outer_loops([&] {
-      if (statement_.body.is<Forall>()) visit(statement_.body);
-      else once_for_all_shares([&] { visit(statement_.body); });
-    });
-    chunk_.reset();
+    walk();
     if (phase == Phase::Count)
       for (size_t c = 0; c < cursors; c++) f_.store(counts, t * int64_t(cursors) + int64_t(c), cursors_[c]);
+  });
+}
+
+void Lowerer::walk_shares(Phase phase, const Expr& shares, const Around& around) {
+  phase_ = phase;
+  std::vector<AccessState> saved = states_;
+  auto share = [&](const Expr& t) {
+    around(t, [&] {
+      chunk_ = t, chunks_ = shares;
+      inside_outer_loops([&] {
+        if (statement_.body.is<Forall>()) visit(statement_.body);
+        else once_for_all_shares([&] { visit(statement_.body); });
+      });
+      chunk_.reset();
+    });
     states_ = saved;
   };
   in_parallel_ = true;  // shares are all the parallelism there is
-  if (ir::constant_integer(shares) == 1) {
-    f_.add(f_.collect([&] {
-      make_workspaces();
-      share(ir::int64(0));
-    }));
-  } else {
-    f_.parallel("t", shares, share, [&] { make_workspaces(); });
-  }
+  each_share(shares, share, [&] { make_workspaces(); });
   temporaries_.clear();
   in_parallel_ = false;
+}
+
+void Lowerer::each_share(const Expr& shares, const std::function<void(const Expr& share)>& fill,
+                         const std::function<void()>& setup) {
+  if (ir::constant_integer(shares) != 1) return f_.parallel("t", shares, fill, setup);
+  f_.add(f_.collect([&] {
+    setup();
+    fill(ir::int64(0));
+  }));
 }
 
 }  // namespace spdistal::lower

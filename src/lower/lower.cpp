@@ -23,17 +23,16 @@ Access find_lhs(const ConcreteStatement& statement) {
   return *lhs;
 }
 
-// The directly nested and consumer-side loops down to the assignment of the result.
-void loops_to_result(const Stmt& stmt, const TensorVar& result, std::vector<Forall>& path) {
+void add_loops_to_result(const Stmt& stmt, std::vector<Forall>& path) {
   match(
       stmt,
       [&](const Forall& n) {
         path.push_back(n);
-        loops_to_result(n.body, result, path);
+        add_loops_to_result(n.body, path);
       },
-      [&](const Where& n) { loops_to_result(n.consumer, result, path); }, [&](const Assign&) {},
+      [&](const Where& n) { add_loops_to_result(n.consumer, path); }, [&](const Assign&) {},
       [&](const Sequence& n) {
-        for (const Stmt& part : n.stmts) loops_to_result(part, result, path);
+        for (const Stmt& part : n.stmts) add_loops_to_result(part, path);
       });
 }
 
@@ -75,14 +74,18 @@ std::vector<Access> operands_of(const ConcreteStatement& statement) {
   return out;
 }
 
+std::vector<Forall> Lowerer::loops_to_result() const {
+  std::vector<Forall> path;
+  add_loops_to_result(statement_.body, path);
+  return path;
+}
+
 // Do the loops visit the result's coordinates in storage order, each once, with sums inside?
 bool Lowerer::loops_follow_result() const {
-  std::vector<Forall> path;
-  loops_to_result(statement_.body, lhs_.tensor, path);
   std::vector<IndexVar> wanted = storage_order(lhs_);
   if (std::set<IndexVar>(wanted.begin(), wanted.end()).size() != wanted.size()) return false;
   size_t next = 0;
-  for (const Forall& loop : path) {
+  for (const Forall& loop : loops_to_result()) {
     IndexVar var = provenance_.ranges_over(loop.var, options_.outer);
     if (provenance_.root(var) == nullptr) return false;
     if (next < wanted.size() && var == wanted[next]) next++;
@@ -127,7 +130,9 @@ void Lowerer::choose_assembly() {
     simple &= !p.branchless && p.unique && (!p.full || !compressed);
     compressed |= !p.full;
   }
-  kernel_.assembly = simple && loops_follow_result() ? Assembly::Appended : Assembly::Listed;
+  kernel_.assembly = simple && loops_follow_result() ? Assembly::Appended
+                     : simple && can_scatter()       ? Assembly::Scattered
+                                                     : Assembly::Listed;
 }
 
 Kernel Lowerer::run() {

@@ -18,10 +18,11 @@ struct IndexWidths {
 
 /// How the result comes to be.
 enum class Assembly : uint8_t {
-  Dense,     // every element has its place; the kernel writes values
-  Shared,    // it stores what an operand stores: the operand's pattern is shared, the kernel writes values
-  Appended,  // counted, then filled level by level: the kernel makes pos, crd and values
-  Listed,    // counted, then listed as coordinates and values in any order, to be packed by the caller
+  Dense,      // every element has its place; the kernel writes values
+  Shared,     // it stores what an operand stores: the operand's pattern is shared, the kernel writes values
+  Appended,   // counted, then filled level by level: the kernel makes pos, crd and values
+  Scattered,  // counted for each place of its dense levels, then filled from all of them at a time; likewise
+  Listed,     // counted, then listed as coordinates and values in any order, to be packed by the caller
 };
 
 /// What the tensors of a call are.

@@ -1,9 +1,10 @@
 // The state of one lowering. Statements are visited from the outside in; loops bind index variables, accesses go down
 // their levels as their variables become known, and the innermost assignments write the result.
 //
-// Reading order: lower.cpp (what kind of result), assemble.cpp (results that are not known beforehand), loops.cpp, merge.cpp,
-// positions.cpp and rows.cpp (which loop is emitted), emit.cpp (how), active.cpp (where there is anything to do), access.cpp
-// (going down levels), values.cpp (expressions), result.cpp (writing). pieces.cpp: what differs where tensors are pieces.
+// Reading order: lower.cpp (what kind of result), assemble.cpp and scatter.cpp (results that are not known beforehand),
+// loops.cpp, merge.cpp, positions.cpp and rows.cpp (which loop is emitted), emit.cpp (how), active.cpp (where there is
+// anything to do), access.cpp (going down levels), values.cpp (expressions), result.cpp (writing). pieces.cpp: what differs
+// where tensors are pieces.
 #pragma once
 #include <functional>
 #include <map>
@@ -76,6 +77,8 @@ class Lowerer {
   // ---- lower.cpp ----
   void choose_assembly();
   bool loops_follow_result() const;
+  /// The directly nested and consumer-side loops down to the assignment of the result.
+  std::vector<notation::Forall> loops_to_result() const;
   void visit_in_place();
 
   // ---- assemble.cpp ----
@@ -91,6 +94,12 @@ class Lowerer {
   void assemble_in_parts(const ResultLevels& made, const std::vector<int>& bounding);
   void assemble_in_phases(ResultLevels made, const ir::Expr& shares);
   void assemble_phase(Phase phase, const ir::Var& counts, const ir::Expr& shares, size_t cursors);
+  /// Walks the loops in shares of the outermost one; `around` is what a share does, walking included.
+  using Around = std::function<void(const ir::Expr& share, const std::function<void()>& walk)>;
+  void walk_shares(Phase phase, const ir::Expr& shares, const Around& around);
+  void each_share(
+      const ir::Expr& shares, const std::function<void(const ir::Expr& share)>& fill,
+      const std::function<void()>& setup = [] {});
   bool narrow_positions(const ResultLevels& made);
   void make_room(const ResultLevels& made);
   void close_gaps(const ResultLevels& made);
@@ -102,6 +111,20 @@ class Lowerer {
   ir::Var made_pos(size_t level) { return part_ ? part_->pos.at(level) : pos_array(0, level); }
   ir::Var made_crd(size_t level) { return part_ ? part_->crd.at(level) : crd_array(0, level); }
   ir::Var made_vals() { return part_ ? *part_->vals : vals_array(0); }
+
+  // ---- scatter.cpp ----
+  /// How many entries come to each place of the dense levels, later where the next of them goes; each share has its own.
+  struct Tally {
+    ir::Var counts;
+    ir::Expr places;                // of each share
+    ir::Expr first = ir::int64(0);  // of the share at hand
+  };
+  bool can_scatter() const;
+  std::optional<std::vector<IndexVar>> digits(const IndexVar& var) const;
+  void scatter(ResultLevels made);
+  ir::Expr shares_of_tally(const ir::Expr& places);
+  void scan_tally(const ir::Var& pos, const ir::Expr& shares);
+  void scatter_element(const std::optional<ir::Expr>& value);
 
   // ---- loops.cpp ----
   void visit(const notation::Stmt& stmt);
@@ -313,6 +336,7 @@ class Lowerer {
 
   Phase phase_ = Phase::Fill;
   std::vector<ir::Var> cursors_;      // of the result's compressed levels, or of the list
+  std::optional<Tally> tally_;        // of a result that is scattered
   std::optional<ir::Var> sum_, any_;  // of the element that a reduction is working on
   struct Apart {
     Temporary sums;

@@ -287,8 +287,9 @@ void Lowerer::sum_apart(const std::function<void()>& fill) {
 
 // ---- assembly -----------------------------------------------------------------------------------------------------------
 
-// Adds an entry at the cursor of the last level, or to the list.
+// Adds an entry at its place, at the cursor of the last level, or to the list.
 void Lowerer::append(const std::optional<Expr>& value) {
+  if (kernel_.assembly == Assembly::Scattered) return scatter_element(value);
   const Var& cursor = cursors_.back();
   if (phase_ == Phase::Fill) {
     const Format& format = lhs_.tensor.format();

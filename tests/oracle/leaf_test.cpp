@@ -78,8 +78,8 @@ TEST(Leaf, AgreesWithTheDenseEvaluatorOnRandomProgramsThroughTheInterpreter) {
                     [&](const test::BuiltProgram& p) { return find_fault(p, threads); },
                     "SPDISTAL_COMPILER= SPDISTAL_THREADS=" + std::to_string(threads));
   }
-  for (auto kind :
-       {lower::Assembly::Dense, lower::Assembly::Shared, lower::Assembly::Appended, lower::Assembly::Listed})
+  for (auto kind : {lower::Assembly::Dense, lower::Assembly::Shared, lower::Assembly::Appended,
+                    lower::Assembly::Scattered, lower::Assembly::Listed})
     if (cases > 1000) { EXPECT_GT(kinds[kind], 100); }
 }
 

@@ -42,8 +42,8 @@ TEST(RandomPieces, AgreeWithTheDenseEvaluatorOnRandomProgramsThroughTheInterpret
   if (std::getenv("SEED")) cases = from;
   std::map<lower::Assembly, int> kinds;
   for (int seed = from; seed <= cases && !HasFailure(); seed++) check_random(seed, test::interpreted, kinds);
-  for (auto kind :
-       {lower::Assembly::Dense, lower::Assembly::Shared, lower::Assembly::Appended, lower::Assembly::Listed})
+  for (auto kind : {lower::Assembly::Dense, lower::Assembly::Shared, lower::Assembly::Appended,
+                    lower::Assembly::Scattered, lower::Assembly::Listed})
     if (from == 1 && !HasFailure()) { EXPECT_GT(kinds[kind], 50); }
 }
 

@@ -30,6 +30,8 @@ const std::vector<Assembled> assembled = {
     {"A(i,j) = B(i,j) + C(i,j)", "A uq 6 7, B ds 6 7, C ss 6 7"},
     {"A(i,j) = B(i,j) + C(i,j)", "A sd 6 7, B ds 6 7, C ss 6 7"},
     {"A(i,j) = B(i,j)", "A ds 6 7, B ds:1,0 6 7", "reorder(j,i)"},
+    {"A(i,j) = B(i,j)", "A ds 6 7, B ds:1,0 6 7", "reorder(j,i); parallelize(j,CPUThread)"},
+    {"A(i,j,k) = B(k,i,j)", "A dds 3 4 5, B sss 5 3 4", "reorder(k,i,j)"},
     {"A(i,j) = B(i,k) * C(k,j)", "A ds 6 7, B ds 6 5, C ds 5 7", "reorder(i,k,j); parallelize(i,CPUThread)"},
     {"A(i,j) = B(i,k) * C(k,j)", "A ss 6 7, B ss 6 5, C ss 5 7", "reorder(i,k,j)"},
     {"a(i) = B(i,j) * c(j)", "a s 30, B ss 30 5, c s 5"},
@@ -90,8 +92,8 @@ void expect_right(const test::ProgramCase& described, const Limits& limits, cons
       codegen::HostContext context(threads);
       Storage result = leaf.compute(storages, context, [&](spd_call& call) { caller(leaf, call); });
       EXPECT_TRUE(test::to_array(result) == wanted.at(program.assignment.lhs.tensor)) << "at most " << largest;
-      bool appended = leaf.kernel().assembly == lower::Assembly::Appended;
-      IndexWidth width = appended && result.nnz() > largest ? IndexWidth::Int64 : IndexWidth::Int32;
+      bool packed = leaf.kernel().assembly == lower::Assembly::Listed;
+      IndexWidth width = !packed && result.nnz() > largest ? IndexWidth::Int64 : IndexWidth::Int32;
       for (const LevelArrays& level : result.pattern().levels())
         EXPECT_TRUE(level.pos.empty() || level.pos.width() == width);
       entries = result.nnz();

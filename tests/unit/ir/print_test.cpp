@@ -49,6 +49,7 @@ TEST(Print, EveryKindOfStatementAndReusedNames) {
   Var m = f.scalar("m", 3);
   Var index = f.array("index", 4, ScalarType::Int64);
   Var shares = f.shares();
+  f.threads();
   f.comment("All statements.");
   Var c = f.constant("c", n + 1);
   Var v = f.variable("v", 0.5);
@@ -80,6 +81,7 @@ TEST(Print, EveryKindOfStatementAndReusedNames) {
   param m: int64 = scalar 3
   param index: const int64[] = array 4
   param shares: int64 = shares
+  param threads: int64 = threads
   # All statements.
   const c: int32 = n + 1
   var v: double = 0.5
