@@ -9,15 +9,6 @@
 namespace spdistal::notation {
 namespace {
 
-using Order = std::map<IndexVar, std::set<IndexVar>>;  // variable -> those that must come after it
-
-bool reaches(const Order& order, const IndexVar& from, const IndexVar& to) {
-  if (from == to) return true;
-  auto next = order.find(from);
-  return next != order.end() && std::any_of(next->second.begin(), next->second.end(),
-                                            [&](const IndexVar& v) { return reaches(order, v, to); });
-}
-
 // The variables of an access in storage order, each once.
 std::vector<IndexVar> storage_order(const Access& access) {
   std::vector<IndexVar> out;
@@ -26,6 +17,58 @@ std::vector<IndexVar> storage_order(const Access& access) {
     if (std::find(out.begin(), out.end(), var) == out.end()) out.push_back(var);
   }
   return out;
+}
+
+// Which loops stand outside of which others.
+class Nesting {
+ public:
+  /// Variables of dense tensors only do not stand between the levels of sparse ones, whose variables are given.
+  explicit Nesting(const std::set<IndexVar>& in_sparse) : in_sparse_(in_sparse) {}
+
+  /// Follows the levels of a tensor as far as those before it allow. Gives whether they all do.
+  bool follow(const Access& access) {
+    std::vector<IndexVar> vars = storage_order(access);
+    bool all = true;
+    for (size_t k = 0; k + 1 < vars.size(); k++) {
+      if (in_sparse_.contains(vars[k + 1]) && !in_sparse_.contains(vars[k])) continue;
+      bool free = !reaches(vars[k + 1], vars[k]);
+      if (free) inside_[vars[k]].insert(vars[k + 1]);
+      all &= free;
+    }
+    return all;
+  }
+
+  std::vector<IndexVar> order(std::vector<IndexVar> waiting) const {
+    std::vector<IndexVar> out;
+    while (!waiting.empty()) {
+      auto first = std::find_if(waiting.begin(), waiting.end(), [&](const IndexVar& var) {
+        return std::none_of(waiting.begin(), waiting.end(),
+                            [&](const IndexVar& other) { return other != var && reaches(other, var); });
+      });
+      out.push_back(*first);
+      waiting.erase(first);
+    }
+    return out;
+  }
+
+ private:
+  bool reaches(const IndexVar& from, const IndexVar& to) const {
+    if (from == to) return true;
+    auto next = inside_.find(from);
+    return next != inside_.end() &&
+           std::any_of(next->second.begin(), next->second.end(), [&](const IndexVar& v) { return reaches(v, to); });
+  }
+
+  const std::set<IndexVar>& in_sparse_;
+  std::map<IndexVar, std::set<IndexVar>> inside_;
+};
+
+// Are all loops over the result's variables outside of those that sum?
+bool sums_inside(const std::vector<IndexVar>& loops, const Access& result) {
+  auto of_result = [&](const IndexVar& var) {
+    return std::find(result.indices.begin(), result.indices.end(), var) != result.indices.end();
+  };
+  return std::is_partitioned(loops.begin(), loops.end(), of_result);
 }
 
 bool has_sum(const Expr& expr) {
@@ -125,35 +168,25 @@ class Concretizer {
 }  // namespace
 
 std::vector<IndexVar> loop_order(const Assignment& assignment) {
+  const Access& result = assignment.lhs;
+  bool sparse_result = !result.tensor.format().is_dense();
   std::vector<Access> sparse, dense;
-  auto sort_in = [&](const Access& access) { (access.tensor.format().is_dense() ? dense : sparse).push_back(access); };
-  sort_in(assignment.lhs);
-  each<Access>(assignment.rhs, sort_in);
-
+  if (!sparse_result) dense.push_back(result);
+  each<Access>(assignment.rhs,
+               [&](const Access& access) { (access.tensor.format().is_dense() ? dense : sparse).push_back(access); });
   std::set<IndexVar> in_sparse;
+  if (sparse_result) in_sparse.insert(result.indices.begin(), result.indices.end());
   for (const Access& access : sparse) in_sparse.insert(access.indices.begin(), access.indices.end());
-  Order after;
-  auto follow = [&](const Access& access) {
-    std::vector<IndexVar> vars = storage_order(access);
-    for (size_t k = 0; k + 1 < vars.size(); k++) {
-      // A variable of dense tensors only does not stand between the levels of a sparse one.
-      if (in_sparse.contains(vars[k + 1]) && !in_sparse.contains(vars[k])) continue;
-      if (!reaches(after, vars[k + 1], vars[k])) after[vars[k]].insert(vars[k + 1]);
-    }
-  };
-  std::for_each(sparse.begin(), sparse.end(), follow);
-  std::for_each(dense.begin(), dense.end(), follow);
 
-  std::vector<IndexVar> waiting = variables(assignment), out;
-  while (!waiting.empty()) {
-    auto first = std::find_if(waiting.begin(), waiting.end(), [&](const IndexVar& var) {
-      return std::none_of(waiting.begin(), waiting.end(),
-                          [&](const IndexVar& other) { return other != var && reaches(after, other, var); });
-    });
-    out.push_back(*first);
-    waiting.erase(first);
-  }
-  return out;
+  Nesting by_result(in_sparse), by_operands(in_sparse);
+  if (sparse_result) by_result.follow(result);
+  bool agree = true;
+  for (const Access& access : sparse) by_result.follow(access), agree &= by_operands.follow(access);
+  if (sparse_result) by_operands.follow(result);
+  for (const Access& access : dense) by_result.follow(access), by_operands.follow(access);
+  // Elements that come whole find their places in any order: the result gives way to operands that agree on one.
+  std::vector<IndexVar> all = variables(assignment), out = by_operands.order(all);
+  return agree && sums_inside(out, result) ? out : by_result.order(all);
 }
 
 Result<ConcreteStatement> concretize(const Assignment& assignment) {

@@ -12,7 +12,8 @@ namespace spdistal::notation {
 Result<ConcreteStatement> concretize(const Assignment& assignment);
 
 /// An order of the variables that walks every sparse tensor along its levels where one exists: levels of sparse tensors
-/// bind, in the order of the tensors; levels of dense ones are followed where nothing speaks against it.
+/// bind, in the order of the tensors; levels of dense ones are followed where nothing speaks against it. A sparse result
+/// binds first, or last where all operands agree on an order in which its elements come whole, one after the other.
 std::vector<IndexVar> loop_order(const Assignment& assignment);
 
 }  // namespace spdistal::notation
