@@ -189,6 +189,12 @@ Chosen choose(const StatementState& statement, int64_t pieces, const Homes& home
   Converted converted = insert_conversions(statement.assignment);
   if (!converted.conversions.empty())
     chosen = {concretize(converted.assignment).value(), std::move(converted.conversions)};
+  for (Conversion& c : chosen.conversions) {
+    // The copy has no distribution of its own: it lives in blocks, one for each rank.
+    int64_t blocks = pieces > 1 ? Session::instance().transport().size() : 1;
+    if (blocks > 1) c.statement = over_pieces({c.statement}, blocks).statement;
+    c.statement = over_threads(c.statement);
+  }
   if (pieces > 1) {
     if (std::optional<Chosen> balanced = over_non_zeros(chosen, pieces, homes)) return *balanced;
     chosen = over_pieces(std::move(chosen), pieces);

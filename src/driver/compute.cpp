@@ -31,15 +31,6 @@ Registry& registry() {
   return all;
 }
 
-// All widths of the operands' index arrays: a kernel is for one combination.
-std::string widths_of(const Storages& storages) {
-  std::string out;
-  for (const auto& [tensor, stored] : storages)
-    for (const LevelArrays& level : stored->pattern().levels())
-      out += fmt::format("{}{}", int(level.pos.width()), int(level.crd.width()));
-  return out;
-}
-
 runtime::Transport& transport() { return Session::instance().transport(); }
 
 // The same text for statements that say the same of the same tensors with the same schedule.
@@ -61,23 +52,88 @@ void find_prepared(TensorState& result, StatementState& statement) {
   statement.prepared = found;
 }
 
-// Adds converted operands, made anew where the original has changed.
-void add_copies(StatementState& statement, Homes& homes) {
-  Prepared& prepared = *statement.prepared;
-  bool first = !prepared.chosen;
-  if (first) prepared.chosen = choose(statement, pieces_of(statement), homes);
-  auto converted = [&](const Conversion& c) {
-    return redistribute(transport(), *homes.at(c.from), c.to.format(), homes_of(c.to, transport().size()));
+// Numbers of pieces that nobody gave are the number of ranks.
+void bind_pieces(const ConcreteStatement& statement) {
+  auto look = [](const IndexExpr& expr) {
+    each<notation::Number>(expr, [](const notation::Number& n) {
+      if (n.value.grid_dim()) bind_machine(Machine(n.value.grid_dim()->machine()), transport().size());
+      else if (const Param* param = n.value.extent().param(); param && !param->value())
+        Param(*param).bind(transport().size());
+    });
   };
-  for (const Conversion& c : first ? prepared.chosen->conversions : std::vector<Conversion>{})
-    prepared.copies.push_back({c, homes.at(c.from)->version(), converted(c)});
+  for (const Relation& relation : statement.provenance.relations) {
+    for (const Replaced& r : relation.replaced) look(r.value);
+    for (const Made& m : relation.made) look(m.size);
+  }
+}
+
+// What a schedule asks for that this build does in a plainer way: right, but slower than hoped for.
+void note_what_is_not_followed(const ConcreteStatement& statement) {
+  bool gpu = false, leaf = false;
+  each<Forall>(statement.body, [&](const Forall& loop) {
+    gpu |= loop.tags.parallel && loop.tags.parallel->unit >= Unit::GPUBlock;
+    leaf |= !loop.tags.leaf.empty();
+  });
+  std::vector<std::string>& notes = Session::instance().notes;
+  auto note = [&](bool applies, const char* text) {
+    if (applies && std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(text);
+  };
+  note(gpu, "loops over GPU units run on the CPU, one iteration after the other");
+  note(leaf, "substitute is not followed: the loops run as generated code");
+}
+
+// Is every element of an expression other than zero, as far as storage tells?
+bool is_full(const Expr& expr) {
+  return match(
+      expr, [](const notation::Access& n) { return n.tensor.format().is_dense(); }, [](const Literal&) { return true; },
+      [](const Neg& n) { return is_full(n.a); },
+      [](const Binary& n) {
+        if (n.op == BinaryOp::Mul) return is_full(n.a) && is_full(n.b);
+        return is_full(n.a) || (n.op != BinaryOp::Div && is_full(n.b));
+      },
+      [](const Call& n) { return std::any_of(n.args.begin(), n.args.end(), is_full); },
+      [](const Sum& n) { return is_full(n.body); });
+}
+
+// A sparse result with every element stored is right, and larger than the dense one.
+void note_full_result(const Assignment& assignment) {
+  const TensorVar& result = assignment.lhs.tensor;
+  if (result.format().is_dense() || !is_full(assignment.rhs)) return;
+  Expr part = assignment.rhs;
+  while (const Binary* sum = part.as<Binary>()) {
+    if (sum->op != BinaryOp::Add && sum->op != BinaryOp::Sub) break;
+    part = is_full(sum->a) ? sum->a : sum->b;
+  }
+  Printer names;
+  names(assignment);
+  Session::instance().notes.push_back(
+      fmt::format("{} is sparse, but {} is dense and gives every element a value: the format {} takes less room",
+                  names.name(result), names(part), dense_format(result.order()).str()));
+}
+
+// Chooses what runs, once.
+void choose_once(StatementState& statement, const Homes& homes) {
+  Prepared& prepared = *statement.prepared;
+  if (prepared.chosen) return;
+  note_what_is_not_followed(statement.scheduled);
+  note_full_result(statement.assignment);
+  prepared.chosen = choose(statement, pieces_of(statement), homes);
+  prepared.runner.emplace(prepared.chosen->statement);
+  for (const Conversion& conversion : prepared.chosen->conversions)
+    prepared.copies.push_back({conversion.from, Runner(conversion.statement)});
+  bind_pieces(prepared.chosen->statement);
+}
+
+// Adds converted operands, made anew where the original has changed.
+void add_copies(Prepared& prepared, Homes& homes) {
   for (Prepared::Copy& copy : prepared.copies) {
-    uint64_t version = homes.at(copy.conversion.from)->version();
-    if (copy.version != version) {
-      copy.home = converted(copy.conversion);
-      copy.version = version;
+    const Home& original = *homes.at(copy.from);
+    const TensorVar& to = copy.runner.statement().result;
+    if (!copy.home || copy.version != original.version()) {
+      copy.runner.compute({{copy.from, &original}}, homes_of(to, transport().size()), copy.home);
+      copy.version = original.version();
     }
-    homes.emplace(copy.conversion.to, &copy.home);
+    homes.emplace(to, &*copy.home);
   }
 }
 
@@ -115,21 +171,6 @@ const Home& operand_of(StatementState& statement, size_t k, bool first) {
   return first && later && operand.home ? *operand.home : data_of(operand);
 }
 
-// Numbers of pieces that nobody gave are the number of ranks.
-void bind_pieces(const ConcreteStatement& statement) {
-  auto look = [](const IndexExpr& expr) {
-    each<notation::Number>(expr, [](const notation::Number& n) {
-      if (n.value.grid_dim()) bind_machine(Machine(n.value.grid_dim()->machine()), transport().size());
-      else if (const Param* param = n.value.extent().param(); param && !param->value())
-        Param(*param).bind(transport().size());
-    });
-  };
-  for (const Relation& relation : statement.provenance.relations) {
-    for (const Replaced& r : relation.replaced) look(r.value);
-    for (const Made& m : relation.made) look(m.size);
-  }
-}
-
 bool has_sizes(const TensorVar& tensor) {
   return std::all_of(tensor.dims().begin(), tensor.dims().end(), [](const Extent& e) { return e.value().has_value(); });
 }
@@ -148,10 +189,9 @@ Homes operands_of(TensorState& result, StatementState& statement, bool first) {
                       "give it data first: insert and pack, read, or fill");
     out.emplace(result.var, &*result.home);
   }
-  bool first_time = !statement.prepared || !statement.prepared->chosen;
   find_prepared(result, statement);
-  add_copies(statement, out);
-  if (first_time) bind_pieces(statement.prepared->chosen->statement);
+  choose_once(statement, out);
+  add_copies(*statement.prepared, out);
   return out;
 }
 
@@ -186,95 +226,6 @@ void check_sizes(const StatementState& statement) {
   statement.prepared->sizes = std::move(sizes);
 }
 
-// What a schedule asks for that this build does in a plainer way: right, but slower than hoped for.
-void note_what_is_not_followed(const ConcreteStatement& statement) {
-  bool gpu = false, leaf = false;
-  each<Forall>(statement.body, [&](const Forall& loop) {
-    gpu |= loop.tags.parallel && loop.tags.parallel->unit >= Unit::GPUBlock;
-    leaf |= !loop.tags.leaf.empty();
-  });
-  std::vector<std::string>& notes = Session::instance().notes;
-  auto note = [&](bool applies, const char* text) {
-    if (applies && std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(text);
-  };
-  note(gpu, "loops over GPU units run on the CPU, one iteration after the other");
-  note(leaf, "substitute is not followed: the loops run as generated code");
-}
-
-// Nothing is distributed: one process, one piece of everything, no distributed loop.
-bool is_local(const StatementState& statement, const Homes& homes, const Shares& result) {
-  bool distributed = transport().size() > 1 || result.of.size() > 1;
-  for (const auto& [tensor, home] : homes) distributed |= home->shares().of.size() > 1;
-  each<Forall>(statement.prepared->chosen->statement.body,
-               [&](const Forall& loop) { distributed |= loop.tags.place == Place::Distributed; });
-  return !distributed;
-}
-
-Storages storages_of(const Homes& homes) {
-  Storages out;
-  for (const auto& [tensor, home] : homes) out.emplace(tensor, &home->piece(0));
-  return out;
-}
-
-// Is every element of an expression other than zero, as far as storage tells?
-bool is_full(const Expr& expr) {
-  return match(
-      expr, [](const notation::Access& n) { return n.tensor.format().is_dense(); }, [](const Literal&) { return true; },
-      [](const Neg& n) { return is_full(n.a); },
-      [](const Binary& n) {
-        if (n.op == BinaryOp::Mul) return is_full(n.a) && is_full(n.b);
-        return is_full(n.a) || (n.op != BinaryOp::Div && is_full(n.b));
-      },
-      [](const Call& n) { return std::any_of(n.args.begin(), n.args.end(), is_full); },
-      [](const Sum& n) { return is_full(n.body); });
-}
-
-// A sparse result with every element stored is right, and larger than the dense one.
-void note_full_result(const Assignment& assignment) {
-  const TensorVar& result = assignment.lhs.tensor;
-  if (result.format().is_dense() || !is_full(assignment.rhs)) return;
-  Expr part = assignment.rhs;
-  while (const Binary* sum = part.as<Binary>()) {
-    if (sum->op != BinaryOp::Add && sum->op != BinaryOp::Sub) break;
-    part = is_full(sum->a) ? sum->a : sum->b;
-  }
-  Printer names;
-  names(assignment);
-  Session::instance().notes.push_back(
-      fmt::format("{} is sparse, but {} is dense and gives every element a value: the format {} takes less room",
-                  names.name(result), names(part), dense_format(result.order()).str()));
-}
-
-void compile_for(StatementState& statement, const Storages& storages) {
-  std::string widths = widths_of(storages);
-  if (statement.prepared->compiled && statement.prepared->compiled->widths == widths) return;
-  note_what_is_not_followed(statement.scheduled);
-  note_full_result(statement.assignment);
-  Leaf leaf(statement.prepared->chosen->statement, storages);
-  codegen::Kernel kernel = Session::instance().jit.load(leaf.function());
-  statement.prepared->compiled.emplace(Prepared::Compiled{std::move(leaf), std::move(kernel), std::move(widths)});
-}
-
-void prepare(TensorState& tensor, StatementState& statement, const Homes& homes) {
-  if (is_local(statement, homes, shares_of(tensor))) return compile_for(statement, storages_of(homes));
-  note_what_is_not_followed(statement.scheduled);
-  if (!statement.prepared->execution)
-    statement.prepared->execution =
-        std::make_unique<Execution>(Session::instance(), statement.prepared->chosen->statement, shares_of(tensor));
-  statement.prepared->execution->bind(homes);
-}
-
-void compute_local(TensorState& tensor, StatementState& statement, const Homes& homes) {
-  Storages storages = storages_of(homes);
-  compile_for(statement, storages);
-  const Prepared::Compiled& compiled = *statement.prepared->compiled;
-  // What nobody reads any more makes room for what comes: the same memory, mapped and often still in a cache.
-  if (!storages.contains(tensor.var)) tensor.home.reset();
-  Storage result =
-      compiled.leaf.compute(storages, Session::instance().context, [&](spd_call& call) { compiled.kernel(call); });
-  tensor.home = scatter(transport(), std::move(result), shares_of(tensor));
-}
-
 void compute_one(TensorState& tensor, StatementState& statement) {
   bool first = !statement.computed;
   if (first) compute_earlier(tensor, statement);
@@ -282,12 +233,7 @@ void compute_one(TensorState& tensor, StatementState& statement) {
   try {
     Homes homes = operands_of(tensor, statement, first);
     check_sizes(statement);
-    if (is_local(statement, homes, shares_of(tensor))) {
-      compute_local(tensor, statement, homes);
-    } else {
-      prepare(tensor, statement, homes);
-      statement.prepared->execution->compute(homes, tensor.home);
-    }
+    statement.prepared->runner->compute(homes, shares_of(tensor), tensor.home);
   } catch (...) {
     statement.computed = !first;
     throw;
@@ -387,9 +333,23 @@ void record(TensorState& tensor, const std::shared_ptr<StatementState>& statemen
   tensor.current = statement;
 }
 
+// Conversions have kernels of their own, which run first.
 std::string kernel_text(const StatementState& statement) {
-  return statement.prepared->execution ? statement.prepared->execution->kernel()
-                                       : statement.prepared->compiled->kernel.text();
+  const Prepared& prepared = *statement.prepared;
+  if (prepared.copies.empty()) return prepared.runner->kernel();
+  Printer names;
+  names(prepared.runner->statement());
+  std::string out;
+  auto add = [&](const Runner& runner) {
+    each<Assign>(runner.statement().body, [&](const Assign& assign) {
+      if (assign.lhs.tensor != runner.statement().result) return;
+      out += fmt::format("{}// {}\n{}", out.empty() ? "" : "\n", names(Assignment{assign.lhs, assign.op, assign.rhs}),
+                         runner.kernel());
+    });
+  };
+  for (const Prepared::Copy& copy : prepared.copies) add(copy.runner);
+  add(*prepared.runner);
+  return out;
 }
 
 std::string plan_text(const StatementState& statement) {
@@ -403,22 +363,16 @@ std::string plan_text(const StatementState& statement) {
                              2),
                       statement.prepared->chosen->reason);
   }
-  plan::Plan plan = statement.prepared->execution
-                        ? statement.prepared->execution->plan()
-                        : lower::distribute(statement.prepared->chosen->statement, names).plan;
-  return out + "plan\n" + indent(plan::print(plan), 2);
+  return out + "plan\n" + indent(plan::print(statement.prepared->runner->plan(names)), 2);
 }
 
-std::string report_text(const StatementState& statement) {
-  if (statement.prepared->execution) return statement.prepared->execution->report().str();
-  return "one piece in one process: nothing moved\n";
-}
+std::string report_text(const StatementState& statement) { return statement.prepared->runner->report(); }
 
 void compile(TensorState& tensor) {
   StatementState& statement = current_statement(tensor);
   Homes homes = operands_of(tensor, statement, !statement.computed);
   check_sizes(statement);
-  prepare(tensor, statement, homes);
+  statement.prepared->runner->prepare(homes, shares_of(tensor));
 }
 
 void compute(TensorState& tensor) {

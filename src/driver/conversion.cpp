@@ -40,15 +40,16 @@ Converted insert_conversions(const Assignment& assignment) {
     std::string name = access.tensor.symbol().name();
     TensorVar copy({Symbol(name.empty() ? "" : name + "'"), access.tensor.type(), access.tensor.dims(),
                     Format(format.levels(), wanted)});
-    out.conversions.push_back({access.tensor, copy});
-    return notation::Access{copy, access.indices};
+    notation::Access converted{copy, access.indices};
+    out.conversions.push_back({access.tensor, copy, concretize({converted, AssignOp::Set, access}).value()});
+    return converted;
   });
   return out;
 }
 
 std::string print(const std::vector<Conversion>& conversions, Printer& names) {
   return join(conversions, "\n", [&](const Conversion& c) {
-    return fmt::format("{} = {} stored as {}", names.name(c.to), names.name(c.from), c.to.format().str());
+    return fmt::format("{} stored as {}\n{}", names.name(c.to), c.to.format().str(), indent(names(c.statement), 2));
   });
 }
 

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "driver/conversion.hpp"
-#include "driver/execute.hpp"
-#include "driver/leaf.hpp"
+#include "driver/runner.hpp"
 #include "notation/concrete.hpp"
 #include "notation/print.hpp"
 #include "spdistal/expression.hpp"
@@ -34,24 +33,16 @@ struct Chosen {
 /// says a statement anew in every turn finds its plan.
 struct Prepared {
   std::optional<Chosen> chosen = {};
+  std::optional<Runner> runner = {};
   /// Copies of operands in another order, made anew when their originals change.
   struct Copy {
-    Conversion conversion;
-    uint64_t version;  // of the original's contents
-    Home home;
+    notation::TensorVar from;
+    Runner runner;
+    std::optional<Home> home = {};
+    uint64_t version = 0;  // of the original's contents that it holds
   };
   std::vector<Copy> copies = {};
   std::vector<int64_t> sizes = {};  // of the tensors, as they were found to fit
-
-  /// In this process alone, over whole tensors.
-  struct Compiled {
-    Leaf leaf;
-    codegen::Kernel kernel;
-    std::string widths;  // of the operands' index arrays that it is for
-  };
-  std::optional<Compiled> compiled = {};
-  /// Over pieces.
-  std::unique_ptr<Execution> execution = {};
 };
 
 struct StatementState {

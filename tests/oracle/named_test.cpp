@@ -16,6 +16,7 @@
 #include "reference/arithmetic.hpp"
 #include "reference/evaluate.hpp"
 #include "support/formats.hpp"
+#include "support/program_case.hpp"
 #include "support/random_tensor.hpp"
 #include "tensor/iterate.hpp"
 #include "tensor/pack.hpp"
@@ -73,7 +74,7 @@ class Statements : public ::testing::TestWithParam<Named> {
     }
     Chosen chosen = choose(statement, 1);
     for (const Conversion& copy : chosen.conversions)
-      stored.emplace(copy.to, convert(stored.at(copy.from), copy.to.format()));
+      stored.emplace(copy.to, test::converted(copy, stored.at(copy.from)));
     for (const auto& [tensor, storage] : stored) storages.emplace(tensor, &storage);
     reference::evaluate(assignment, wanted);
 

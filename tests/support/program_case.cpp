@@ -5,15 +5,17 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "codegen/memory.hpp"
 #include "driver/state.hpp"
 #include "io/files.hpp"
+#include "ir/interpret.hpp"
+#include "ir/verify.hpp"
 #include "notation/parse.hpp"
 #include "reference/arithmetic.hpp"
 #include "schedule/parse.hpp"
 #include "schedule/print.hpp"
 #include "support/elements.hpp"
 #include "support/random_tensor.hpp"
-#include "tensor/pack.hpp"
 
 namespace spdistal::test {
 
@@ -54,10 +56,18 @@ std::string value_text(const Scalar& value) {
 
 }  // namespace
 
+Storage converted(const Conversion& conversion, const Storage& from, int64_t threads) {
+  Storages storages{{conversion.from, &from}};
+  Leaf leaf(conversion.statement, storages);
+  ir::verify(leaf.kernel().function).value();
+  codegen::HostContext context(threads);
+  return leaf.compute(storages, context,
+                      [&](spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); });
+}
+
 StoredProgram::StoredProgram(const BuiltProgram& program) {
   for (const auto& [tensor, array] : program.arrays) stored.emplace(tensor, to_storage(array, tensor.format()));
-  for (const Conversion& copy : program.conversions)
-    stored.emplace(copy.to, convert(stored.at(copy.from), copy.to.format()));
+  for (const Conversion& copy : program.conversions) stored.emplace(copy.to, converted(copy, stored.at(copy.from)));
   for (const auto& [tensor, storage] : stored) storages.emplace(tensor, &storage);
 }
 

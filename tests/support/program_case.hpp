@@ -35,6 +35,9 @@ struct BuiltProgram {
   std::vector<Conversion> conversions;    // that were chosen
 };
 
+/// What a conversion makes of a tensor, through the interpreter.
+Storage converted(const Conversion& conversion, const Storage& from, int64_t threads = 2);
+
 /// Its tensors in their formats, conversions too.
 struct StoredProgram {
   explicit StoredProgram(const BuiltProgram& program);
