@@ -119,45 +119,52 @@ void Lowerer::scatter(ResultLevels made) {
 }
 
 // Counts become positions: of each place first those of the first share, then those of the next. Places are dealt out to
-// as many shares; where there are several, each first learns what there is in those before it.
+// as many shares; where there are several, each learns first what there is before it.
 void Lowerer::scan_tally(const Var& pos, const Expr& shares) {
   const Var& counts = tally_->counts;
-  Var begins = f_.allocate("begins", ScalarType::Int64, shares, ir::Fill::Zeroed);
-  // Runs over all counts of a share's places, place by place.
-  auto each_count = [&](const Expr& share, const std::function<void(const Var& p)>& place,
-                        const std::function<void(const Expr& at)>& count) {
-    Segment all{ir::int64(0), tally_->places};
-    f_.loop("p", evenly(all, share, shares), evenly(all, share + 1, shares), [&](const Var& p) {
-      place(p);
-      f_.loop("s", ir::int64(0), shares, [&](const Var& s) { count(Expr(s) * tally_->places + p); });
+  Segment places{ir::int64(0), tally_->places};
+  auto each_place = [&](const Expr& share, const std::function<void(const Var& p)>& fill) {
+    f_.loop("p", evenly(places, share, shares), evenly(places, share + 1, shares), fill);
+  };
+  auto place = [&](const Var& next, const Expr& at) {
+    Var here = f_.constant("here", ir::load(counts, at));
+    f_.store(counts, at, ir::cast(counts.type.scalar, next));
+    f_.increase(next, here);
+  };
+  auto alone = [&] {
+    Var next = f_.variable("next", ir::zero(counts.type.element()));
+    f_.loop("p", ir::int64(0), tally_->places, [&](const Var& p) {
+      f_.store(pos, p, ir::cast(pos.type.scalar, next));
+      place(next, p);
     });
   };
-  auto number = [&](const Expr& at) { return ir::cast(ScalarType::Int64, ir::load(counts, at)); };
-  if (ir::constant_integer(shares) != 1)
-    f_.when(shares > 1, [&] {
-      each_share(shares, [&](const Expr& t) {
-        Var sum = f_.variable("sum", ir::int64(0));
-        each_count(
-            t, [](const Var&) {}, [&](const Expr& at) { f_.increase(sum, number(at)); });
-        f_.store(begins, t, sum);
+  auto together = [&] {
+    Var begins = f_.allocate("begins", ScalarType::Int64, shares, ir::Fill::Uninitialised);
+    each_share(shares, [&](const Expr& t) {
+      Var sum = f_.variable("sum", ir::int64(0));
+      f_.loop("s", ir::int64(0), shares, [&](const Var& s) {
+        each_place(t, [&](const Var& p) {
+          f_.increase(sum, ir::cast(ScalarType::Int64, ir::load(counts, Expr(s) * tally_->places + p)));
+        });
       });
-      Var before = f_.variable("before", ir::int64(0));
-      f_.loop("t", ir::int64(0), shares, [&](const Var& t) {
-        Var here = f_.constant("here", ir::load(begins, t));
-        f_.store(begins, t, before);
-        f_.increase(before, here);
+      f_.store(begins, t, sum);
+    });
+    Var before = f_.variable("before", ir::int64(0));
+    f_.loop("t", ir::int64(0), shares, [&](const Var& t) {
+      Var here = f_.constant("here", ir::load(begins, t));
+      f_.store(begins, t, before);
+      f_.increase(before, here);
+    });
+    each_share(shares, [&](const Expr& t) {
+      Var next = f_.variable("next", ir::cast(counts.type.scalar, ir::load(begins, t)));
+      each_place(t, [&](const Var& p) {
+        f_.store(pos, p, ir::cast(pos.type.scalar, next));
+        f_.loop("s", ir::int64(0), shares, [&](const Var& s) { place(next, Expr(s) * tally_->places + p); });
       });
     });
-  each_share(shares, [&](const Expr& t) {
-    Var next = f_.variable("next", ir::load(begins, t));
-    each_count(
-        t, [&](const Var& p) { f_.store(pos, p, ir::cast(pos.type.scalar, next)); },
-        [&](const Expr& at) {
-          Var here = f_.constant("here", number(at));
-          f_.store(counts, at, ir::cast(counts.type.scalar, next));
-          f_.increase(next, here);
-        });
-  });
+  };
+  if (ir::constant_integer(shares) == 1) alone();
+  else f_.when(ir::equal(shares, 1), alone, together);
 }
 
 // Counts an entry, or puts it where the next one of its place goes.
@@ -175,10 +182,10 @@ void Lowerer::scatter_element(const std::optional<Expr>& value) {
     return;
   }
   Var next = f_.constant("next", ir::load(counts, at));
+  f_.store(counts, at, Expr(next) + 1);
   Var crd = crd_array(0, last);
   f_.store(crd, next, ir::cast(crd.type.scalar, coordinate(last)));
   f_.store(vals_array(0), next, ir::cast(result_type(), *value));
-  f_.store(counts, at, Expr(next) + 1);
 }
 
 }  // namespace spdistal::lower
