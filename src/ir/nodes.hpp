@@ -108,7 +108,7 @@ struct Append     { Var to; Expr share, shares; Var from; Expr count; static con
 struct Barrier    {                                              static constexpr auto fields = std::tuple{}; };
 // clang-format on
 
-/// Where in an spd_call (abi.h) a parameter comes from.
+/// Where in an spd_call (abi.h) a parameter comes from. The elements of a Pos array that is only read ascend.
 struct Source {
   enum class Field : uint8_t { Extent, Lo, Stride, Begin, End, Pos, Crd, Vals, Array, Scalar, Shares, Threads };
   Field field;

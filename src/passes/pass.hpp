@@ -18,6 +18,7 @@ ir::Function vectorize(const ir::Function& f, const Target& target);
 ir::Function propagate(const ir::Function& f, const Target& target);
 ir::Function remove_unused(const ir::Function& f, const Target& target);
 ir::Function stream(const ir::Function& f, const Target& target);
+ir::Function flatten(const ir::Function& f, const Target& target);
 ir::Function narrow(const ir::Function& f, const Target& target);
 
 }  // namespace spdistal::passes

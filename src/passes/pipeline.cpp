@@ -23,6 +23,7 @@ std::span<const Pass> pipeline() {
       {"simplify at last", simplify},
       {"stream", stream},
       {"remove unused", remove_unused},
+      {"flatten", flatten},
       {"narrow", narrow},
   };
   return table;

@@ -324,5 +324,35 @@ TEST_F(GoldenTest, TheRunnerTellsWhatChangedAndStopsWhereAsked) {
   EXPECT_THROW(optimize(f.build(), {.stop_after = "no such pass"}), InternalError);
 }
 
+TEST_F(GoldenTest, FlattenWalksSegmentsThatFollowEachOtherInOneLoop) {
+  Var pos = f.pos("pos", 1, 1, ScalarType::Int32), counts = f.array("counts", 3, ScalarType::Int32, Access::Write);
+  auto rows = [&](const std::function<void(const Var& i, const Var& p)>& fill) {
+    f.loop("i", int32(1), n,
+           [&](const Var& i) { f.loop("p", load(pos, i), load(pos, Expr(i) + 1), [&](const Var& p) { fill(i, p); }); });
+  };
+  rows([&](const Var&, const Var& p) { f.store_add(counts, load(crd, p), 1); });
+  // Who asks for the segment, leaves it early, or reads bounds that may lie anywhere, stays as it is.
+  rows([&](const Var& i, const Var& p) { f.store_add(a, i, load(b, p)); });
+  rows([&](const Var&, const Var& p) { f.when(equal(load(crd, p), 7), [&] { f.stop(); }); });
+  f.loop("i", int32(0), n, [&](const Var& i) {
+    f.loop("p", load(crd, i), load(crd, Expr(i) + 1), [&](const Var& p) { f.store(a, p, 0); });
+  });
+  expect(flatten, R"(
+if 1 < n
+  for p: int32 in pos[1] .. pos[n]
+    counts[crd[p]] += 1
+for i: int32 in 1 .. n
+  for p: int32 in pos[i] .. pos[i + 1]
+    a[i] += b[p]
+for i: int32 in 1 .. n
+  for p: int32 in pos[i] .. pos[i + 1]
+    if crd[p] == 7
+      break
+for i: int32 in 0 .. n
+  for p: int32 in crd[i] .. crd[i + 1]
+    a[p] = 0.0
+)");
+}
+
 }  // namespace
 }  // namespace spdistal::passes
