@@ -22,7 +22,7 @@ void* Buffer::reserve(size_t bytes) {
   if (bytes <= capacity_ && data_) return data_.get();
   // Large ones lie on huge pages where the system has them: far fewer misses of the translation buffer.
   constexpr size_t line = 64, huge_page = size_t{2} << 20;
-  size_t alignment = bytes >= 2 * huge_page ? huge_page : line;
+  size_t alignment = bytes >= huge_page ? huge_page : line;
   size_t wanted = (std::max<size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
   data_.reset();
   capacity_ = 0;
