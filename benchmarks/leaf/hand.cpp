@@ -291,6 +291,73 @@ void spgemm(const Csr& B, const Csr& C, Made& A) {
   }
 }
 
+namespace {
+
+// Counts, adds them up, fills with pos as cursors, and moves those back.
+void transpose_alone(const Csr& B, Made& A) {
+  int32_t *pos = A.pos, *crd = A.crd;
+  double* vals = A.vals;
+  std::fill(pos, pos + B.cols + 1, 0);
+  for (int64_t p = 0; p < B.pos[B.rows]; p++) pos[B.crd[p] + 1]++;
+  for (int64_t j = 0; j < B.cols; j++) pos[j + 1] += pos[j];
+  for (int64_t i = 0; i < B.rows; i++)
+    for (int32_t p = B.pos[i]; p < B.pos[i + 1]; p++) {
+      const int32_t to = pos[B.crd[p]]++;
+      crd[to] = int32_t(i), vals[to] = B.vals[p];
+    }
+  for (int64_t j = B.cols; j > 0; j--) pos[j] = pos[j - 1];
+  pos[0] = 0;
+}
+
+}  // namespace
+
+void transpose(const Csr& B, Made& A) {
+  const int64_t n = B.cols, stored = B.pos[B.rows];
+  int32_t* pos = A.pos = room<int32_t>(A.pos_memory, n + 1);
+  int32_t* crd = A.crd = room<int32_t>(A.crd_memory, stored);
+  double* vals = A.vals = room<double>(A.vals_memory, stored);
+  if (omp_get_max_threads() == 1) return transpose_alone(B, A);
+  // Every thread counts what its rows have.
+  int32_t* counts = room<int32_t>(A.scratch, omp_get_max_threads() * n);
+  std::vector<int32_t> sums(size_t(omp_get_max_threads()) + 1);
+#pragma omp parallel
+  {
+    const int64_t t = omp_get_thread_num(), threads = omp_get_num_threads();
+    auto row = [&](int64_t part) {
+      return std::lower_bound(B.pos, B.pos + B.rows, int32_t(stored * part / threads)) - B.pos;
+    };
+    const int64_t begin = row(t), end = t + 1 == threads ? B.rows : row(t + 1);
+    const int64_t first = n * t / threads, last = n * (t + 1) / threads;
+    int32_t* mine = counts + t * n;
+    std::fill(mine, mine + n, 0);
+    for (int64_t p = B.pos[begin]; p < B.pos[end]; p++) mine[B.crd[p]]++;
+#pragma omp barrier
+    int32_t sum = 0;
+    for (int64_t s = 0; s < threads; s++)
+      for (int64_t j = first; j < last; j++) sum += counts[s * n + j];
+    sums[size_t(t) + 1] = sum;
+#pragma omp barrier
+#pragma omp single
+    for (int64_t s = 0; s < threads; s++) sums[size_t(s) + 1] += sums[size_t(s)];
+    int32_t next = sums[size_t(t)];
+    for (int64_t j = first; j < last; j++) {
+      pos[j] = next;
+      for (int64_t s = 0; s < threads; s++) {
+        const int32_t here = counts[s * n + j];
+        counts[s * n + j] = next;
+        next += here;
+      }
+    }
+#pragma omp barrier
+    for (int64_t i = begin; i < end; i++)
+      for (int32_t p = B.pos[i]; p < B.pos[i + 1]; p++) {
+        const int32_t to = mine[B.crd[p]]++;
+        crd[to] = int32_t(i), vals[to] = B.vals[p];
+      }
+  }
+  pos[n] = int32_t(stored);
+}
+
 double triad(double* a, const double* b, const double* c, int64_t n, double s) {
   double start = omp_get_wtime();
 #pragma omp parallel for schedule(static)

@@ -43,7 +43,7 @@ class Memory {
 
 /// A result that the loop assembles.
 struct Made {
-  Memory pos_memory, crd_memory, vals_memory;
+  Memory pos_memory, crd_memory, vals_memory, scratch;
   int32_t *pos = nullptr, *crd = nullptr;
   double* vals = nullptr;
 };
@@ -61,6 +61,7 @@ void spttv(const Csf& B, const double* c, Made& A);
 void spmttkrp(const Csf& B, const double* C, const double* D, Made& A);
 void spmttkrp_by_nonzeros(const Csf& B, const double* C, const double* D, Made& A);
 void spgemm(const Csr& B, const Csr& C, Made& A);
+void transpose(const Csr& B, Made& A);
 
 /// Bytes per second of a[i] = b[i] + s * c[i].
 double triad(double* a, const double* b, const double* c, int64_t n, double s);

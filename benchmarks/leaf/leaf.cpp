@@ -294,6 +294,16 @@ int main(int argc, char** argv) try {
           [&](hand::Made& out) { hand::spgemm(csr(s), csr(s), out); },
           0});
     }
+    if (wanted("Transpose"))
+      go({"Transpose",
+          m.name,
+          "A(i,j) = B(j,i)",
+          "ds",
+          "parallelize(j, CPUThread)",
+          {cols, rows},
+          {{"B", &b}},
+          [&](hand::Made& out) { hand::transpose(csr(b), out); },
+          0});
   }
   for (auto [name, power] : {std::pair("uniform 3", 1.0), std::pair("skewed 3", 3.0)}) {
     if (!wanted("SpTTV") && !wanted("SpMTTKRP") && !wanted("SpMTTKRP-nz")) break;
