@@ -231,6 +231,34 @@ TEST(Api, LocalElementsAreThereOnceTheyWereComputed) {
   EXPECT_EQ(s.nnz(), 1);
 }
 
+TEST(Api, TransposesAndConvertedOperandsAreRightWhereverTheyLive) {
+  IndexVar i("i"), j("j");
+  constexpr int64_t n = 7;
+  for (const Format& from : formats())
+    for (const Format& to : {CSR, CSC, formats()[4], formats()[5]}) {
+      Tensor<double> B("B", {n, n}, from), C("C", {n, n}, CSR), T("T", {n, n}, to), S("S", {n, n}, to);
+      auto insert = [&](double scale) {
+        for (int64_t r = 0; r < n; r++)
+          for (int64_t c = r % 3; c < n; c += 3) B.insert({r, c}, scale * double(10 * r + c)), C.insert({r, c}, 1);
+        B.pack();
+        C.pack();
+      };
+      T(i, j) = B(j, i);
+      S(i, j) = C(i, j) + B(j, i);
+      for (double scale : {1.0, 2.0}) {
+        insert(scale);
+        T.compute();
+        S.compute();
+        for (int64_t r = 0; r < n; r++)
+          for (int64_t c = 0; c < n; c++) {
+            double other = r % 3 == c % 3 ? scale * double(10 * c + r) : 0;
+            ASSERT_EQ(T.at({r, c}), other) << from.str() << " to " << to.str() << " at " << r << ", " << c;
+            ASSERT_EQ(S.at({r, c}), other + (r % 3 == c % 3 ? 1 : 0)) << from.str() << " and " << to.str();
+          }
+      }
+    }
+}
+
 TEST(Api, SizesMayBeBeyondWhatCanBeCounted) {
   int64_t big = int64_t(1) << 40;
   Tensor<double> B("B", {big, big, big}, CSF(3));

@@ -212,6 +212,61 @@ TEST_F(Data, SparseResultsComeInTheirFormat) {
   EXPECT_EQ(S.at({2, 2}), 17);
 }
 
+TEST_F(Data, AConvertedOperandIsConvertedAgainWhenItChanges) {
+  Tensor<double> L = Tensor<double>::from_coo({2, 2}, {{0, 1}, {1, 1}}, {1, 2}, CSR), S("S", {2, 2}, CSR);
+  Tensor<double> R("R", {2, 2}, CSR);
+  R.insert({0, 1}, 10);
+  R.pack();
+  S(i, j) = L(i, j) + R(j, i);
+  EXPECT_EQ(S.nnz(), 3);
+  EXPECT_EQ(S.at({1, 0}), 10);
+  R.insert({0, 0}, 20);
+  R.insert({1, 0}, 30);
+  R.pack();
+  S.compute();
+  EXPECT_EQ(S.nnz(), 3) << "the two of L, one of them with one of R, and another of R";
+  EXPECT_EQ(S.at({0, 0}), 20);
+  EXPECT_EQ(S.at({0, 1}), 31);
+  EXPECT_EQ(S.at({1, 0}), 0);
+  EXPECT_EQ(S.at({1, 1}), 2);
+  R(i, j) = 2 * L(i, j);
+  S.compute();
+  EXPECT_EQ(S.at({1, 0}), 2) << "what a statement changes is converted again too";
+  EXPECT_EQ(S.at({1, 1}), 6);
+}
+
+TEST_F(Data, AStatementMayReadWhatItWritesTheOtherWayRound) {
+  Tensor<double> S = Tensor<double>::from_coo({2, 2}, {{0, 1}, {1, 1}}, {1, 2}, CSR);
+  S(i, j) = S(i, j) + S(j, i);
+  EXPECT_EQ(S.nnz(), 3);
+  EXPECT_EQ(S.at({1, 0}), 1);
+  EXPECT_EQ(S.at({1, 1}), 4);
+  S.compute();
+  EXPECT_EQ(S.at({0, 1}), 2);
+  EXPECT_EQ(S.at({1, 1}), 8);
+}
+
+TEST_F(Data, ConversionsHaveKernelsOfTheirOwn) {
+  Tensor<double> L = Tensor<double>::from_coo({2, 2}, {{0, 1}, {1, 1}}, {1, 2}, CSR), S("S", {2, 2}, CSR);
+  Tensor<double> R = Tensor<double>::from_coo({2, 2}, {{0}, {1}}, {10}, CSR);
+  S(i, j) = L(i, j) + R(j, i);
+  std::string text = S.kernel();
+  size_t first = text.find("int kernel("), second = text.find("int kernel(", first + 1);
+  EXPECT_NE(second, text.npos);
+  EXPECT_EQ(text.find("int kernel(", second + 1), text.npos);
+}
+
+TEST_F(Data, ATransposeMayHaveMoreColumnsThanNarrowCoordinatesCount) {
+  constexpr int64_t many = int64_t(1) << 33;
+  Tensor<double> T = Tensor<double>::from_coo({many, 3}, {{7, 7, many - 1}, {0, 2, 0}}, {1, 2, 3}, CSF(2));
+  Tensor<double> S("S", {3, many}, CSR);
+  S(i, j) = T(j, i);
+  EXPECT_EQ(S.nnz(), 3);
+  EXPECT_EQ(S.at({0, 7}), 1);
+  EXPECT_EQ(S.at({2, 7}), 2);
+  EXPECT_EQ(S.at({0, many - 1}), 3);
+}
+
 TEST_F(Data, OperandsStayAliveWithoutTheirHandles) {
   {
     Tensor<double> gone = Tensor<double>::from_coo({4}, {{0, 3}}, {1, 10}, sparse1);
