@@ -143,8 +143,7 @@ class Lowerer {
     ir::BinaryOp sign;  // Add or Sub
   };
   std::optional<std::vector<Term>> plain_sum(const notation::Forall& loop, const std::set<int>& walked) const;
-  void merge(const notation::Forall& loop, const IndexVar& var, const Segment& range, Reach reach, const Formula& where,
-             const std::vector<int>& walked);
+  class Merge;
 
   // ---- positions.cpp ----
   void position_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range,

@@ -13,22 +13,6 @@ using namespace notation;
 using ir::Expr;
 using ir::Var;
 
-// Several accesses side by side: the smallest coordinate at hand is next.
-void Lowerer::merge_loop(const Forall& loop, const IndexVar& var, const Segment& range, Reach reach,
-                         const Formula& where) {
-  std::vector<int> walked;
-  for (int atom : where.atoms()) walked.push_back(atom);
-  // Shares have as many coordinates of the first access each.
-  auto coordinates = [&](const Segment& all, const Expr& part, const Expr& parts) {
-    Segment stored = segment(walked[0]);
-    Expr here = coordinate(walked[0], evenly(stored, part, parts));
-    return ir::select(ir::equal(part, 0) || stored.end <= stored.begin, all.begin, here);
-  };
-  divide(loop, name(var), range, coordinates, [&](const Segment& mine, bool divided) {
-    merge(loop, var, mine, divided ? Reach::Part : reach, where, walked);
-  });
-}
-
 // The operands that the loop's statement adds up, if it does that alone and walks them all: B + C - D.
 std::optional<std::vector<Lowerer::Term>> Lowerer::plain_sum(const Forall& loop, const std::set<int>& walked) const {
   auto* assign = loop.body.as<Assign>();
@@ -53,124 +37,189 @@ std::optional<std::vector<Lowerer::Term>> Lowerer::plain_sum(const Forall& loop,
   return in_order ? std::optional(out) : std::nullopt;
 }
 
-void Lowerer::merge(const Forall& loop, const IndexVar& var, const Segment& range, Reach reach, const Formula& where,
-                    const std::vector<int>& walked) {
-  std::vector<AccessState> entry = states_;
-  bool all_needed = where.alternatives().size() == 1;
-  std::map<int, Var> at, end;
-  for (int k : walked) {
-    Segment s = segment(k);
-    std::string tag = fmt::format("{}{}", tensor_name(k + 1), states_[size_t(k)].level + 1);
-    Var crd = crd_array(k + 1, states_[size_t(k)].level);
-    Var to = f_.constant(tag + "_to", s.end);
-    if (reach == Reach::Part) {
-      Var from = f_.constant(tag + "_from", s.begin);
-      s.begin = ir::lower_bound(crd, from, to, range.begin);
-      to = f_.constant(tag + "_last", ir::lower_bound(crd, from, to, range.end));
+// Accesses that are walked side by side: each has a position, and where some may end before others the coordinate there is
+// kept beside it, past all others at the end.
+class Lowerer::Merge {
+ public:
+  Merge(Lowerer& lowerer, const Forall& loop, const IndexVar& var, const Formula& where, const std::vector<int>& walked)
+      : l_(lowerer), f_(lowerer.f_), loop_(loop), var_(var), where_(where) {
+    for (int k : walked) {
+      std::string tag = fmt::format("{}{}", l_.tensor_name(k + 1), state(k).level + 1);
+      bool last = state(k).level + 1 == l_.kernel_.operands[size_t(k)].tensor.order();
+      walkers_.push_back({k, tag, last, {}, {}, {}});
     }
-    at.emplace(k, f_.variable("p" + tag, s.begin));
-    end.emplace(k, to);
+    const auto& alternatives = where.alternatives();
+    auto alone = [](const std::set<int>& a) { return a.size() == 1; };
+    if (alternatives.size() == 1) kind_ = Kind::Intersection;
+    else if (std::all_of(alternatives.begin(), alternatives.end(), alone)) kind_ = Kind::Union;
   }
-  // Where some may end before others, the coordinate at hand is kept beside the position: past all others at the end.
-  Expr past = ir::int64(std::numeric_limits<int64_t>::max());
-  auto coordinate_or_past = [&](int k) {
-    return ir::select(Expr(at.at(k)) < end.at(k), coordinate(k, at.at(k)), past);
+
+  void emit(const Segment& range, Reach reach) {
+    for (Walker& w : walkers_) start(w, range, reach);
+    // Plain sums are added up as their operands are found.
+    if (std::all_of(walkers_.begin(), walkers_.end(), [&](const Walker& w) { return takes_value(w); }))
+      terms_ = l_.plain_sum(loop_, where_.atoms());
+    if (kind_ == Kind::Union) {
+      // A union ends with its smallest coordinate: that is carried along.
+      Var i = f_.variable(l_.name(var_), smallest());
+      f_.loop_while(Expr(i) < past, [&] {
+        turn(i);
+        f_.assign(i, smallest());
+      });
+      return;
+    }
+    f_.loop_while(any_of_all([&](const Walker& w) { return goes_on(w); }), [&] {
+      if (kind_ == Kind::Intersection)
+        for (Walker& w : walkers_) w.here = f_.constant(name_here(w), l_.coordinate(w.operand, *w.at));
+      turn(f_.constant(l_.name(var_), smallest()));
+    });
+  }
+
+ private:
+  /// Is everything needed, is each enough by itself, or neither?
+  enum class Kind : uint8_t { Intersection, Union, Mixed };
+
+  struct Walker {
+    int operand;
+    std::string tag;  // of its variables
+    bool last;        // it has no level below
+    std::optional<Var> at, end, here;
+    std::optional<Var> found = {};  // in this turn
   };
-  auto name_here = [&](int k) { return fmt::format("{}_{}", name(var), tensor_name(k + 1)); };
-  std::map<int, Var> here;
-  if (!all_needed)
-    for (int k : walked) here.emplace(k, f_.variable(name_here(k), coordinate_or_past(k)));
-  auto any_of_all = [&](const std::function<Expr(int)>& condition) {
+
+  AccessState& state(int operand) { return l_.states_[size_t(operand)]; }
+  std::string name_here(const Walker& w) const {
+    return fmt::format("{}_{}", l_.name(var_), l_.tensor_name(w.operand + 1));
+  }
+  Expr goes_on(const Walker& w) const {
+    return kind_ == Kind::Intersection ? Expr(*w.at) < *w.end : Expr(*w.here) < past;
+  }
+  Expr coordinate_or_past(const Walker& w) {
+    return ir::select(Expr(*w.at) < *w.end, l_.coordinate(w.operand, *w.at), past);
+  }
+  /// Of a last level of a union only the value is wanted: one condition takes it and steps on.
+  bool takes_value(const Walker& w) const {
+    return kind_ == Kind::Union && w.last && l_.kernel_.assembly != Assembly::Shared;
+  }
+  bool reads_values() const { return l_.phase_ == Phase::Fill || l_.in_producer_; }
+
+  Expr smallest() const {
+    Expr out = *walkers_[0].here;
+    for (size_t k = 1; k < walkers_.size(); k++) out = ir::min(out, *walkers_[k].here);
+    return out;
+  }
+  Expr any_of_all(const std::function<Expr(const Walker&)>& condition) const {
     std::optional<Expr> any;
-    for (const std::set<int>& alternative : where.alternatives()) {
+    for (const std::set<int>& alternative : where_.alternatives()) {
       std::optional<Expr> all;
-      for (int k : alternative) all = all ? *all && condition(k) : condition(k);
+      for (const Walker& w : walkers_)
+        if (alternative.contains(w.operand)) all = all ? *all && condition(w) : condition(w);
       any = any ? *any || *all : *all;
     }
     return *any;
-  };
-  auto goes_on = [&](int k) { return all_needed ? Expr(at.at(k)) < end.at(k) : Expr(here.at(k)) < past; };
-  auto smallest = [&] {
-    Expr out = here.at(walked[0]);
-    for (int k : walked)
-      if (k != walked[0]) out = ir::min(out, here.at(k));
-    return out;
-  };
-  bool all_alone = std::all_of(where.alternatives().begin(), where.alternatives().end(),
-                               [](const std::set<int>& a) { return a.size() == 1; });
-  // A union ends with its smallest coordinate: that is carried along.
-  bool carried = all_alone && !all_needed;
-  auto is_last = [&](int k) { return states_[size_t(k)].level + 1 == kernel_.operands[size_t(k)].tensor.order(); };
-  // Plain sums are added up as their operands are found.
-  std::optional<std::vector<Term>> terms;
-  if (carried && kernel_.assembly != Assembly::Shared && std::all_of(walked.begin(), walked.end(), is_last))
-    terms = plain_sum(loop, where.atoms());
-  std::optional<Var> coming;
-  if (carried) coming = f_.variable(name(var), smallest());
-  f_.loop_while(carried ? Expr(*coming) < past : any_of_all(goes_on), [&] {
-    if (all_needed) here.clear();
-    for (int k : walked)
-      if (all_needed) here.emplace(k, f_.constant(name_here(k), coordinate(k, at.at(k))));
-    Var i = carried ? *coming : f_.constant(name(var), smallest());
-    std::map<int, Expr> found;
-    std::set<int> taken;
-    bool reads = phase_ == Phase::Fill || in_producer_;
+  }
+
+  void start(Walker& w, const Segment& range, Reach reach) {
+    Segment s = l_.segment(w.operand);
+    Var crd = l_.crd_array(w.operand + 1, state(w.operand).level);
+    w.end = f_.constant(w.tag + "_to", s.end);
+    if (reach == Reach::Part) {
+      Var from = f_.constant(w.tag + "_from", s.begin), to = *w.end;
+      s.begin = ir::lower_bound(crd, from, to, range.begin);
+      w.end = f_.constant(w.tag + "_last", ir::lower_bound(crd, from, to, range.end));
+    }
+    w.at = f_.variable("p" + w.tag, s.begin);
+    if (kind_ != Kind::Intersection) w.here = f_.variable(name_here(w), coordinate_or_past(w));
+  }
+
+  /// What happens at one coordinate: whoever has it enters, the body runs, whoever had it steps on.
+  void turn(const Var& i) {
+    std::vector<AccessState> entry = l_.states_;
     std::optional<Var> sum;
-    if (terms && reads) sum = f_.variable("sum", ir::zero(ir::value_of(type_of(loop.body.as<Assign>()->rhs))));
-    for (int k : walked) {
-      found.emplace(k, f_.constant(fmt::format("has_{}{}", tensor_name(k + 1), states_[size_t(k)].level + 1),
-                                   ir::equal(here.at(k), i)));
-      // Of a last level only the value is wanted: one condition takes it and steps on.
-      if (!carried || !is_last(k) || kernel_.assembly == Assembly::Shared) {
-        enter(k, at.at(k), found.at(k), end.at(k));
-        continue;
-      }
-      taken.insert(k);
-      Var vals = vals_array(k + 1);
+    if (terms_ && reads_values())
+      sum = f_.variable("sum", ir::zero(ir::value_of(type_of(loop_.body.as<Assign>()->rhs))));
+    for (Walker& w : walkers_) {
+      w.found = f_.constant("has_" + w.tag, ir::equal(*w.here, i));
       std::optional<Var> value;
-      if (reads && !sum)
-        value =
-            f_.variable(fmt::format("{}_{}", tensor_name(k + 1), name(var)), ir::zero(ir::value_of(vals.type.scalar)));
-      f_.when(found.at(k), [&] {
-        if (value) f_.assign(*value, ir::load(vals, at.at(k)));
-        for (const Term& term : sum ? *terms : std::vector<Term>{})
-          if (term.operand == k) f_.assign(*sum, ir::binary(term.sign, *sum, ir::load(vals, at.at(k))));
-        f_.increase(at.at(k), 1);
-        f_.assign(here.at(k), coordinate_or_past(k));
-      });
-      enter(k, at.at(k), found.at(k), end.at(k));
-      if (value) states_[size_t(k)].value = Expr(*value);
+      if (takes_value(w)) value = take(w, sum);
+      l_.enter(w.operand, *w.at, *w.found, *w.end);
+      if (value) state(w.operand).value = Expr(*value);
     }
-    std::vector<AccessState> entered = states_;
-    auto body = [&] { bind(with_below(var, i), [&] { visit(loop.body); }); };
-    if (all_alone) {
-      if (sum) summed_ = *sum;
-      some_present_.push_back(where.atoms());
-      body();
-      some_present_.pop_back();
-      summed_.reset();
-    } else {
-      f_.when(any_of_all([&](int k) { return found.at(k); }), [&] {
-        if (all_needed)
-          for (int k : walked) states_[size_t(k)].present.reset();
-        body();
-      });
+    std::vector<AccessState> entered = l_.states_;
+    body(i, sum);
+    l_.states_ = entry;
+    for (const Walker& w : walkers_)
+      if (!takes_value(w)) step(w, entered[size_t(w.operand)]);
+  }
+
+  /// Takes the value, where it is found, into the sum or a variable of its own, and steps on.
+  std::optional<Var> take(const Walker& w, const std::optional<Var>& sum) {
+    Var vals = l_.vals_array(w.operand + 1);
+    std::optional<Var> value;
+    if (reads_values() && !sum)
+      value = f_.variable(fmt::format("{}_{}", l_.tensor_name(w.operand + 1), l_.name(var_)),
+                          ir::zero(ir::value_of(vals.type.scalar)));
+    f_.when(*w.found, [&] {
+      if (value) f_.assign(*value, ir::load(vals, *w.at));
+      for (const Term& term : sum ? *terms_ : std::vector<Term>{})
+        if (term.operand == w.operand) f_.assign(*sum, ir::binary(term.sign, *sum, ir::load(vals, *w.at)));
+      f_.increase(*w.at, 1);
+      f_.assign(*w.here, coordinate_or_past(w));
+    });
+    return value;
+  }
+
+  void body(const Var& i, const std::optional<Var>& sum) {
+    auto visit = [&] { l_.bind(l_.with_below(var_, i), [&] { l_.visit(loop_.body); }); };
+    if (kind_ == Kind::Union) {
+      l_.summed_ = sum;
+      l_.some_present_.push_back(where_.atoms());
+      visit();
+      l_.some_present_.pop_back();
+      l_.summed_.reset();
+      return;
     }
-    states_ = entry;
-    for (int k : walked) {
-      if (taken.contains(k)) continue;
-      const AccessState& state = entered[size_t(k)];
-      Expr next = state.group ? *state.group : Expr(at.at(k)) + 1;
-      if (all_needed) {
-        f_.assign(at.at(k), ir::select(found.at(k), next, at.at(k)));
-        continue;
-      }
-      f_.when(found.at(k), [&] {
-        f_.assign(at.at(k), next);
-        f_.assign(here.at(k), coordinate_or_past(k));
-      });
-    }
-    if (carried) f_.assign(*coming, smallest());
+    f_.when(any_of_all([](const Walker& w) { return Expr(*w.found); }), [&] {
+      if (kind_ == Kind::Intersection)
+        for (const Walker& w : walkers_) state(w.operand).present.reset();
+      visit();
+    });
+  }
+
+  void step(const Walker& w, const AccessState& entered) {
+    Expr next = entered.group ? *entered.group : Expr(*w.at) + 1;
+    if (kind_ == Kind::Intersection) return f_.assign(*w.at, ir::select(*w.found, next, *w.at));
+    f_.when(*w.found, [&] {
+      f_.assign(*w.at, next);
+      f_.assign(*w.here, coordinate_or_past(w));
+    });
+  }
+
+  inline static const Expr past = ir::int64(std::numeric_limits<int64_t>::max());
+
+  Lowerer& l_;
+  ir::FunctionBuilder& f_;
+  const Forall& loop_;
+  const IndexVar& var_;
+  const Formula& where_;
+  Kind kind_ = Kind::Mixed;
+  std::vector<Walker> walkers_;
+  std::optional<std::vector<Term>> terms_;
+};
+
+// The smallest coordinate at hand is next.
+void Lowerer::merge_loop(const Forall& loop, const IndexVar& var, const Segment& range, Reach reach,
+                         const Formula& where) {
+  std::vector<int> walked;
+  for (int atom : where.atoms()) walked.push_back(atom);
+  // Shares have as many coordinates of the first access each.
+  auto coordinates = [&](const Segment& all, const Expr& part, const Expr& parts) {
+    Segment stored = segment(walked[0]);
+    Expr here = coordinate(walked[0], evenly(stored, part, parts));
+    return ir::select(ir::equal(part, 0) || stored.end <= stored.begin, all.begin, here);
+  };
+  divide(loop, name(var), range, coordinates, [&](const Segment& mine, bool divided) {
+    Merge(*this, loop, var, where, walked).emit(mine, divided ? Reach::Part : reach);
   });
 }
 
