@@ -7,6 +7,8 @@ namespace spdistal::passes {
 /// What is known of the machine that will run the kernel.
 struct Target {
   int vector_bytes = 64;
+  int64_t own_cache_bytes = 1 << 20;      // of a core
+  int64_t shared_cache_bytes = 16 << 20;  // of many
 };
 
 /// Each in its own file, named after it; pipeline.hpp has the table.
@@ -20,5 +22,6 @@ ir::Function remove_unused(const ir::Function& f, const Target& target);
 ir::Function stream(const ir::Function& f, const Target& target);
 ir::Function flatten(const ir::Function& f, const Target& target);
 ir::Function narrow(const ir::Function& f, const Target& target);
+ir::Function prefetch(const ir::Function& f, const Target& target);
 
 }  // namespace spdistal::passes

@@ -25,6 +25,7 @@ std::span<const Pass> pipeline() {
       {"remove unused", remove_unused},
       {"flatten", flatten},
       {"narrow", narrow},
+      {"prefetch", prefetch},
   };
   return table;
 }
