@@ -147,10 +147,21 @@ class Prefetcher {
     if (in_trees_.contains(n.var.symbol)) return n;
     std::vector<Row> rows = GatheredRows(n, sources_).rows;
     if (rows.empty()) return n;
-    Body body;
-    for (const Row& row : rows) hint(body, n, row);
-    splice(body, n.body);
-    return For{n.var, n.lo, n.hi, n.step, body.build(), n.kind, n.unroll};
+    auto with = [&](const std::function<void(Body&)>& hints) {
+      Body body;
+      hints(body);
+      splice(body, n.body);
+      return For{n.var, n.lo, n.hi, n.step, body.build(), n.kind, n.unroll};
+    };
+    // Of an innermost loop the C++ compiler makes two; of others it takes the condition along.
+    bool innermost = true;
+    each<For>(n.body, [&](const For&) { innermost = false; });
+    if (!innermost && rows.size() == 1)
+      return If{scattered(n, rows[0]), with_fresh_variables(with([&](Body& body) { hint(body, n, rows[0]); })),
+                Stmt(n)};
+    return with([&](Body& body) {
+      for (const Row& row : rows) body.when(scattered(n, row), [&] { hint(body, n, row); });
+    });
   }
 
   /// The function with this body, and before it what decides on hints.
@@ -182,13 +193,11 @@ class Prefetcher {
 
   void hint(Body& body, const For& loop, const Row& row) {
     int64_t line = line_bytes / row.element(), end = std::min(row.end, row.first + most_lines * line);
-    body.when(scattered(loop, row), [&] {
-      Expr later = min(cast(ScalarType::Int64, loop.var) + ahead, count(row.crd) - 1);
-      Var next = body.constant("next", rewrite(row.base, [&](const Load& n) { return load(n.array, later); }));
-      auto number = [&](int64_t n) { return literal(ir::Scalar::integer(next.type.scalar, n)); };
-      body.loop("k", number(row.first), number(end), [&](Var k) { body.prefetch(row.array, next + k); },
-                {.step = number(line)});
-    });
+    Expr later = min(cast(ScalarType::Int64, loop.var) + ahead, count(row.crd) - 1);
+    Var next = body.constant("next", rewrite(row.base, [&](const Load& n) { return load(n.array, later); }));
+    auto number = [&](int64_t n) { return literal(ir::Scalar::integer(next.type.scalar, n)); };
+    body.loop("k", number(row.first), number(end), [&](Var k) { body.prefetch(row.array, next + k); },
+              {.step = number(line)});
   }
 
   /// Whether hints are worth it.
