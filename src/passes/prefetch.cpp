@@ -17,8 +17,8 @@
 //
 // Where rows are near each other they are in a cache already, and hints would be as many instructions as the work: a
 // sample of the coordinates decides, once per call. The condition is the same in all turns, so that the C++ compiler makes
-// two loops of one; `p < crd_count - 16` in its place costs a tenth. Positions go on from one parent to the next, and so
-// do the hints.
+// two loops of an innermost one; of others the two are written out here. `p < crd_count - 16` in its place costs a tenth.
+// Positions go on from one parent to the next, and so do the hints.
 #include <algorithm>
 
 #include "ir/analysis.hpp"
