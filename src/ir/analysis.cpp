@@ -47,6 +47,12 @@ std::map<Symbol, int> uses(const Stmt& s) {
   return out;
 }
 
+bool runs_on_gpu(const Stmt& s) {
+  bool found = false;
+  each<For>(s, [&](const For& n) { found |= n.kind == LoopKind::GPUBlock || n.kind == LoopKind::GPUThread; });
+  return found;
+}
+
 int size(const Expr& e) {
   int n = 1;
   children(e, [&](const auto& child) {

@@ -22,6 +22,9 @@ Changes changes(const Stmt& s);
 /// How often each symbol is read: as a variable, or as an array that is loaded, searched, stored to, …
 std::map<Symbol, int> uses(const Stmt& s);
 
+/// Are there loops over the blocks or threads of a GPU?
+bool runs_on_gpu(const Stmt& s);
+
 /// The operands of an expression that is a variable, an array access, …: how many nodes it has.
 int size(const Expr& e);
 bool has_loads(const Expr& e);  // Load or Search

@@ -253,9 +253,7 @@ class Prefetcher {
 }  // namespace
 
 Function prefetch(const Function& f, const Target& target) {
-  bool gpu = false;
-  each<For>(f.body, [&](const For& n) { gpu |= n.kind == LoopKind::GPUBlock || n.kind == LoopKind::GPUThread; });
-  if (gpu) return f;
+  if (runs_on_gpu(f.body)) return f;
   Prefetcher prefetcher(f, target);
   Stmt body = rewrite(f.body, [&](const For& n) { return prefetcher.loop(n); });
   return prefetcher.function(f, body);

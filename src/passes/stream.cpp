@@ -60,17 +60,11 @@ std::set<Symbol> written_only(const Function& f) {
   return out;
 }
 
-bool runs_on_gpu(const Function& f) {
-  bool found = false;
-  each<For>(f.body, [&](const For& n) { found |= n.kind == LoopKind::GPUBlock || n.kind == LoopKind::GPUThread; });
-  return found;
-}
-
 }  // namespace
 
 Function stream(const Function& f, const Target&) {
   std::set<Symbol> arrays = written_only(f);
-  if (arrays.empty() || runs_on_gpu(f)) return f;
+  if (arrays.empty() || runs_on_gpu(f.body)) return f;
   Stmt body = rewrite(f.body, [&](const Block& n) -> Stmt {
     std::map<Symbol, Expr> constants;
     std::vector<std::pair<const Store*, Place>> rows;
