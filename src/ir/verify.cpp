@@ -192,7 +192,8 @@ class Verifier {
           Type type = value(n.value);
           check(type.scalar == n.array.type.scalar, s, "an element is stored as {}, not {}",
                 name_of(n.array.type.element()), name_of(type));
-          check(n.mode == StoreMode::Set || type.scalar != ScalarType::Bool, s, "numbers are added, not bools");
+          bool adds = n.mode == StoreMode::Add || n.mode == StoreMode::AtomicAdd;
+          check(!adds || type.scalar != ScalarType::Bool, s, "numbers are added, not bools");
           check(n.mode != StoreMode::Stream || (type.lanes > 1 && results_.contains(n.array.symbol)), s,
                 "vectors are streamed, to results");
           check(n.mode != StoreMode::AtomicAdd || (type.lanes == 1 && (parallel_depth_ || gpu_thread_)), s,
