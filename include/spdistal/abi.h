@@ -78,9 +78,9 @@ typedef struct spd_context {
   void (*give)(struct spd_context*, void* memory); /* null: nothing */
 
   /* Puts a share's part of a result array, `count` elements of `bytes` each, behind the parts of the shares before it. Each
-   * of the shares calls it once, from any thread and in any order, and none waits for another: a part whose place is not
-   * known yet stays with the host until it is, and `*part`, which came from `take`, becomes null. When all have called,
-   * all is in its place. */
+   * of the shares calls it once, from any thread and in any order, and none waits for another. The host takes `*part`,
+   * which came from `take`, sets it to null, and keeps it until its place is known. When all have called, all is in its
+   * place. */
   void (*append)(struct spd_context*, spd_array* array, int64_t shares, int64_t share, void** part, int64_t count,
                  int64_t bytes);
 } spd_context;
