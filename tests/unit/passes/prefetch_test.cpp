@@ -80,6 +80,39 @@ TEST_F(PrefetchTest, SeesRowsOfPiecesAndLongRowsByTheirFirstLines) {
   EXPECT_NE(text.find("for k: int64 in 0 .. 64 step 8"), text.npos) << text;
 }
 
+TEST_F(PrefetchTest, DecidesOutsideOfLoopsThatHoldOthers) {
+  over_positions([&](Var p) {
+    Var sum = f.variable("sum", zero(Float64));
+    f.loop(
+        "k", int64(0), int64(32), [&](Var k) { f.increase(sum, load(C, row(p) + k)); }, vector);
+    f.store(a, p, sum);
+  });
+  EXPECT_EQ(hints(), 1);
+  Function with = prefetch(f.build(), {.own_cache_bytes = 0});
+  int conditions = 0;
+  each<If>(with.body, [&](const If& chosen) {
+    ASSERT_TRUE(chosen.then.is<For>() && chosen.otherwise && chosen.otherwise->is<For>()) << print(with);
+    conditions++;
+  });
+  EXPECT_EQ(conditions, 1);
+  // Scattered and not: the sums of rows.
+  for (int64_t step : {1, 389}) {
+    std::vector<double> rows = random_dense(1000 * 32, 4), sums(100, -1), expected(100);
+    std::vector<int32_t> columns;
+    for (int64_t p = 0; p < 100; p++) {
+      columns.push_back(int32_t(p * step % 1000));
+      for (size_t k = 0; k < 32; k++) expected[size_t(p)] += rows[size_t(columns.back()) * 32 + k];
+    }
+    CallData call;
+    call.tensor({}, CallData::view(sums));
+    call.tensor({{}, {.end = 100, .crd = CallData::view(columns)}}, {});
+    call.tensor({{.end = 1000}}, CallData::view(rows));
+    call.scalar(100);
+    interpret(with, call.get());
+    EXPECT_EQ(sums, expected) << step;
+  }
+}
+
 TEST_F(PrefetchTest, LeavesSingleElementsAndShortRows) {
   over_positions([&](Var p) { f.store_add(a, 0, load(C, load(crd, p))); });
   over_positions([&](Var p) { add_row(row(p), 15); });
