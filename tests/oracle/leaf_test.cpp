@@ -24,15 +24,27 @@ namespace {
 
 using namespace notation;
 
-// What is wrong with a program through the interpreter with so many threads; `kinds` counts the ways results are made.
-std::optional<std::string> find_fault(const test::BuiltProgram& program, int64_t threads,
-                                      std::map<lower::Assembly, int>* kinds = nullptr) {
+// How many results were made in which way, and how many of them in parts that threads append.
+struct Kinds {
+  std::map<lower::Assembly, int> made;
+  int in_parts = 0;
+
+  void count(const lower::Kernel& kernel, int64_t threads) {
+    made[kernel.assembly]++;
+    bool appends = false;
+    each<ir::Append>(kernel.function.body, [&](const ir::Append&) { appends = true; });
+    in_parts += threads > 1 && appends;
+  }
+};
+
+// What is wrong with a program through the interpreter with so many threads.
+std::optional<std::string> find_fault(const test::BuiltProgram& program, int64_t threads, Kinds* kinds = nullptr) {
   test::StoredProgram data(program);
   reference::Arrays wanted = program.arrays;
   reference::evaluate(program.assignment, wanted);
   try {
     Leaf leaf(program.statement, data.storages);
-    if (kinds) (*kinds)[leaf.kernel().assembly]++;
+    if (kinds) kinds->count(leaf.kernel(), threads);
     auto with_kernel = [&](const std::string& fault) {
       return fault + "\n" + print(program.statement) + "\n" + ir::print(leaf.kernel().function);
     };
@@ -51,7 +63,7 @@ TEST(Leaf, AgreesWithTheDenseEvaluatorOnRandomProgramsThroughTheInterpreter) {
   int cases = std::getenv("FULL_TESTS") ? 200000 : 20000;
   int from = std::getenv("SEED") ? std::atoi(std::getenv("SEED")) : 1;
   if (std::getenv("SEED")) cases = from;
-  std::map<lower::Assembly, int> kinds;
+  Kinds kinds;
   for (int seed = from; seed <= cases; seed++) {
     std::mt19937_64 random{uint64_t(seed)};
     test::RandomProgram c = test::draw_program(random);
@@ -70,7 +82,7 @@ TEST(Leaf, AgreesWithTheDenseEvaluatorOnRandomProgramsThroughTheInterpreter) {
       program.statement = schedule.statement;
       commands.insert(commands.end(), schedule.commands.begin(), schedule.commands.end());
     }
-    int64_t threads = 1 + seed % 3;
+    int64_t threads = 1 + seed / 3 % 3;
     if (std::optional<std::string> fault = find_fault(program, threads, &kinds))
       FAIL() << *fault << "\n"
              << test::report(
@@ -80,7 +92,8 @@ TEST(Leaf, AgreesWithTheDenseEvaluatorOnRandomProgramsThroughTheInterpreter) {
   }
   for (auto kind : {lower::Assembly::Dense, lower::Assembly::Shared, lower::Assembly::Appended,
                     lower::Assembly::Scattered, lower::Assembly::Listed})
-    if (cases > 1000) { EXPECT_GT(kinds[kind], 100); }
+    if (cases > 1000) { EXPECT_GT(kinds.made[kind], 100); }
+  if (cases > 1000) { EXPECT_GT(kinds.in_parts, 10); }
 }
 
 }  // namespace
