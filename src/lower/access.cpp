@@ -52,26 +52,29 @@ std::vector<IndexVar> storage_order(const Access& access) {
   return out;
 }
 
-Var Lowerer::pos_array(int tensor, size_t level) {
-  std::string key = fmt::format("{}{}_pos", tensor_name(tensor), level + 1);
-  auto known = params_.find(key);
-  if (known != params_.end()) return known->second;
-  IndexWidths widths = widths_of(tensor);
-  ScalarType width = level < widths.pos.size() ? widths.pos[level] : ScalarType::Int32;
-  return params_
-      .emplace(key, f_.pos(key, tensor, int(level), width, tensor == 0 ? ir::Access::Write : ir::Access::Read))
-      .first->second;
+Var Lowerer::array(int tensor, size_t level, std::string_view name) {
+  Var whole = whole_array(tensor, level, name);
+  return tensor == 0 ? in_part(whole) : whole;
 }
 
-Var Lowerer::crd_array(int tensor, size_t level) {
-  std::string key = fmt::format("{}{}_crd", tensor_name(tensor), level + 1);
+Var Lowerer::in_part(const Var& whole) const {
+  if (part_)
+    for (const auto& [array, part] : part_->arrays)
+      if (array.symbol == whole.symbol) return part;
+  return whole;
+}
+
+Var Lowerer::whole_array(int tensor, size_t level, std::string_view name) {
+  std::string key = fmt::format("{}{}_{}", tensor_name(tensor), level + 1, name);
   auto known = params_.find(key);
   if (known != params_.end()) return known->second;
   IndexWidths widths = widths_of(tensor);
-  ScalarType width = level < widths.crd.size() ? widths.crd[level] : ScalarType::Int32;
-  return params_
-      .emplace(key, f_.crd(key, tensor, int(level), width, tensor == 0 ? ir::Access::Write : ir::Access::Read))
-      .first->second;
+  const std::vector<ScalarType>& of_levels = name == "pos" ? widths.pos : widths.crd;
+  ScalarType width = level < of_levels.size() ? of_levels[level] : ScalarType::Int32;
+  ir::Access access = tensor == 0 ? ir::Access::Write : ir::Access::Read;
+  Var made =
+      name == "pos" ? f_.pos(key, tensor, int(level), width, access) : f_.crd(key, tensor, int(level), width, access);
+  return params_.emplace(key, made).first->second;
 }
 
 Var Lowerer::vals_array(int tensor) {
@@ -92,47 +95,46 @@ const IndexVar& Lowerer::level_var(int operand) const {
   return access.indices[size_t(access.tensor.format().mode_order()[states_[size_t(operand)].level])];
 }
 
-const LevelFormat& Lowerer::level_format(int operand) const {
-  return kernel_.operands[size_t(operand)].tensor.format().levels()[states_[size_t(operand)].level];
+const KernelFunctions& Lowerer::functions(int tensor, size_t level) const {
+  return kernel_functions(tensor_var(tensor).format().levels()[level]);
 }
 
-// The positions of the next level below where the access is. Below something that is not stored there are none.
-Segment Lowerer::segment(int operand) {
+KernelLevel Lowerer::level_of(int tensor, size_t level) {
+  return {*this, tensor, level, fmt::format("{}{}", tensor_name(tensor), level + 1)};
+}
+
+const KernelFunctions& Lowerer::next_functions(int operand) const {
+  return functions(operand + 1, states_[size_t(operand)].level);
+}
+
+Above Lowerer::above(int operand) const {
   const AccessState& state = states_[size_t(operand)];
-  Segment out{ir::int64(0), ir::int64(0)};
-  if (level_format(operand).properties().full) {
-    Expr size = dense_size(operand + 1, state.level);
-    out = {state.position * size, (state.position + 1) * size};
-  } else if (level_format(operand).properties().branchless) {
-    out = {state.position, state.group ? *state.group : state.position + 1};
-  } else {
-    Var pos = pos_array(operand + 1, state.level);
-    out = {ir::cast(ScalarType::Int64, ir::load(pos, state.position)),
-           ir::cast(ScalarType::Int64, ir::load(pos, state.position + 1))};
-  }
-  if (state.present)
-    out = {ir::select(*state.present, out.begin, ir::int64(0)), ir::select(*state.present, out.end, ir::int64(0))};
-  return out;
+  return {state.position, state.group, state.present};
+}
+
+Segment Lowerer::segment(int operand) {
+  return children_of(next_functions(operand), next_level(operand), above(operand));
 }
 
 Expr Lowerer::coordinate(int operand, const Expr& position) {
-  return ir::cast(ScalarType::Int64, ir::load(crd_array(operand + 1, states_[size_t(operand)].level), position));
+  const KernelFunctions& next = next_functions(operand);
+  if (next.coordinate_below)
+    return next.coordinate_below(next_level(operand), states_[size_t(operand)].position, position);
+  return next.coordinate(next_level(operand), position);
+}
+
+Expr Lowerer::seek(int operand, const Segment& range, const Expr& coordinate) {
+  return next_functions(operand).seek(next_level(operand), range, coordinate);
 }
 
 // Goes to a position of the next level. Where equal coordinates stand side by side, all of them are taken together.
 void Lowerer::enter(int operand, const Expr& position, std::optional<Expr> present, const Expr& segment_end) {
   AccessState& state = states_[size_t(operand)];
-  const std::vector<LevelFormat>& levels = kernel_.operands[size_t(operand)].tensor.format().levels();
-  bool repeats = state.level + 1 < levels.size() && levels[state.level + 1].properties().branchless;
   AccessState next{state.level + 1, position, std::move(present), std::nullopt, state.path};
   next.path.push_back(position);
-  if (repeats) {
+  if (begins_tuples(kernel_.operands[size_t(operand)].tensor.format(), state.level)) {
     Expr start = next.present ? ir::select(*next.present, position, segment_end) : position;
-    Var end = f_.variable(fmt::format("{}{}_end", tensor_name(operand + 1), state.level + 1), start);
-    Var crd = crd_array(operand + 1, state.level);
-    Expr same = ir::equal(ir::load(crd, end), ir::load(crd, position));
-    f_.loop_while(Expr(end) < segment_end && same, [&] { f_.increase(end, 1); });
-    next.group = Expr(end);
+    next.group = next_functions(operand).step(next_level(operand), position, start, segment_end);
   }
   state = std::move(next);
 }
@@ -146,24 +148,19 @@ void Lowerer::settle(int operand) {
     auto known = values_.find(level_var(operand));
     if (known == values_.end()) return;
     AccessState& state = states_[size_t(operand)];
-    std::string at = fmt::format("{}{}", tensor_name(operand + 1), state.level + 1);
-    if (level_format(operand).properties().full) {
-      Expr position = position_of(operand + 1, state.level, state.position, known->second);
-      // Below something that is not stored, positions mean nothing: 0 is safe to compute with.
-      if (state.present) position = ir::select(*state.present, position, ir::int64(0));
-      state.level++;
-      state.position = f_.constant("p" + at, position);
-      state.group.reset();
-      state.path.push_back(state.position);
+    if (!stores_all(next_functions(operand))) {
+      Located found = next_functions(operand).locate(next_level(operand), above(operand), known->second);
+      enter(operand, found.position, found.stored, found.end);
       continue;
     }
-    Segment range = segment(operand);
-    Var begin = f_.constant(at + "_from", range.begin), end = f_.constant(at + "_to", range.end);
-    Var crd = crd_array(operand + 1, state.level);
-    Var position = f_.constant("p" + at, ir::lower_bound(crd, begin, end, ir::cast(crd.type.scalar, known->second)));
-    Var found =
-        f_.constant("has_" + at, Expr(position) < end && ir::equal(coordinate(operand, position), known->second));
-    enter(operand, position, Expr(found), end);
+    KernelLevel next = next_level(operand);
+    Expr position = next_functions(operand).place(next, state.position, known->second);
+    // Below something that is not stored, positions mean nothing: 0 is safe to compute with.
+    if (state.present) position = ir::select(*state.present, position, ir::int64(0));
+    state.level++;
+    state.position = f_.constant("p" + next.name, position);
+    state.group.reset();
+    state.path.push_back(state.position);
   }
 }
 

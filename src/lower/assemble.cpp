@@ -26,7 +26,8 @@ void Lowerer::assemble() {
     }
     made.counts.assign(1, ir::int64(0));
   } else {
-    while (format.levels()[made.dense].properties().full) made.gaps |= !is_whole(0, made.dense++);
+    made.dense = leading_dense_levels(format);
+    for (size_t level = 0; level < made.dense; level++) made.gaps |= !is_whole(0, level);
     made.counts.assign(format.order() - made.dense, ir::int64(0));
   }
   each<Where>(statement_.body, [&](const Where& where) {
@@ -62,7 +63,7 @@ void Lowerer::assemble() {
 }
 
 bool Lowerer::narrow_positions(const ResultLevels& made) {
-  return kernel_.assembly != Assembly::Listed && pos_array(0, made.dense).type.scalar == ScalarType::Int32;
+  return kernel_.assembly != Assembly::Listed && made_weight(made.dense).type.scalar == ScalarType::Int32;
 }
 
 void Lowerer::make_room(const ResultLevels& made) {
@@ -73,11 +74,11 @@ void Lowerer::make_room(const ResultLevels& made) {
     Expr parents = ir::int64(1);
     for (size_t level = 0; level < made.dense; level++) parents = parents * dense_size(0, level);
     for (size_t c = 0; c < made.counts.size(); c++) {
-      Var pos = pos_array(0, made.dense + c);
+      Var pos = made_weight(made.dense + c);
       f_.resize(pos, parents + 1);
       if (c == 0 && made.gaps) f_.loop("p", ir::int64(0), parents + 1, [&](const Var& p) { f_.store(pos, p, 0); });
       else f_.store(pos, 0, 0);
-      f_.resize(crd_array(0, made.dense + c), made.counts[c]);
+      for (const Var& array : made_arrays(made.dense + c)) f_.resize(array, made.counts[c]);
       parents = made.counts[c];
     }
   }
@@ -87,7 +88,7 @@ void Lowerer::make_room(const ResultLevels& made) {
 // Places that the loops do not come to end where those before them end.
 void Lowerer::close_gaps(const ResultLevels& made) {
   if (!made.gaps) return;
-  Var pos = pos_array(0, made.dense);
+  Var pos = made_weight(made.dense);
   Expr places = ir::int64(1);
   for (size_t level = 0; level < made.dense; level++) places = places * dense_size(0, level);
   f_.loop("p", ir::int64(0), places,
@@ -127,7 +128,8 @@ std::optional<std::vector<int>> Lowerer::bounding_tensors(size_t dense) {
   std::vector<IndexVar> ours = storage_order(lhs_);
   const std::vector<LevelFormat>& levels = lhs_.tensor.format().levels();
   auto same_kind = [](const LevelFormat& a, const LevelFormat& b) {
-    return a.properties().full == b.properties().full && !b.properties().branchless;
+    const KernelFunctions& theirs = kernel_functions(b);
+    return stores_all(kernel_functions(a)) ? stores_all(theirs) : theirs.weight != nullptr;
   };
   std::set<int> alike;
   for (int k = 0; k < int(states_.size()); k++) {
@@ -154,9 +156,7 @@ std::vector<Expr> Lowerer::bounds_of_levels(const std::vector<int>& tensors, siz
   for (int tensor : tensors) {
     Segment stored = rows(tensor);
     for (size_t level = dense; level < order; level++) {
-      Var pos = pos_array(tensor, level);
-      auto below = [&](const Expr& position) { return ir::cast(ScalarType::Int64, ir::load(pos, position)); };
-      stored = {below(stored.begin), below(stored.end)};
+      stored = children_of(functions(tensor, level), level_of(tensor, level), stored);
       out[level - dense] = out[level - dense] + (stored.end - stored.begin);
     }
   }
@@ -176,10 +176,10 @@ void Lowerer::assemble_at_once(const ResultLevels& made) {
   in_parallel_ = false;
   temporaries_.clear();
   for (size_t c = 0; c < made.counts.size(); c++) {
-    Var pos = pos_array(0, made.dense + c);
+    Var pos = made_weight(made.dense + c);
     if (made.dense + c == 0) f_.store(pos, 1, ir::cast(pos.type.scalar, cursors_[0]));
     if (c > 0) f_.shrink(pos, Expr(cursors_[c - 1]) + 1);
-    f_.shrink(crd_array(0, made.dense + c), cursors_[c]);
+    for (const Var& array : made_arrays(made.dense + c)) f_.shrink(array, cursors_[c]);
   }
   f_.shrink(vals_array(0), cursors_.back());
   close_gaps(made);
@@ -206,7 +206,6 @@ void Lowerer::assemble_in_parts(const ResultLevels& made, const std::vector<int>
     };
     std::vector<Filled> filled;
     part_.emplace();
-    part_->pos.emplace(made.dense, pos_array(0, made.dense));  // rows have their places
     cursors_.clear();
     for (size_t c = 0; c < cursors; c++) {
       Var room = f_.constant(fmt::format("room{}", c + 1), most[c]);
@@ -214,11 +213,12 @@ void Lowerer::assemble_in_parts(const ResultLevels& made, const std::vector<int>
       auto make = [&](const Var& whole) {
         Var part = f_.allocate(whole.symbol.name() + "_part", whole.type.scalar, room, ir::Fill::Uninitialised);
         filled.push_back({whole, part, cursors_[c]});
-        return part;
+        part_->arrays.emplace_back(whole, part);
       };
-      part_->crd.emplace(made.dense + c, make(crd_array(0, made.dense + c)));
-      if (made.dense + c == last) part_->vals = make(vals_array(0));
-      else part_->pos.emplace(made.dense + c + 1, make(pos_array(0, made.dense + c + 1)));
+      for (const Var& array : made_arrays(made.dense + c)) make(array);
+      // The rows of the first level have their places; those of the others are counted in the part.
+      if (made.dense + c == last) make(vals_array(0));
+      else make(made_weight(made.dense + c + 1));
     }
     walk();
     for (const auto& [whole, part, count] : filled) f_.append(whole, *share, parts, part, count);
@@ -244,7 +244,7 @@ void Lowerer::assemble_in_parts(const ResultLevels& made, const std::vector<int>
   Expr places = dense_size(0, 0);
   for (size_t c = 0; c < cursors; c++) {
     size_t level = made.dense + c;
-    Var pos = pos_array(0, level), total = f_.variable(fmt::format("total{}", c + 1), ir::int64(0));
+    Var pos = made_weight(level), total = f_.variable(fmt::format("total{}", c + 1), ir::int64(0));
     f_.loop("p", ir::int64(0), places, [&](const Var& p) {
       Var here = f_.constant("here", ir::cast(ScalarType::Int64, ir::load(pos, p)));
       f_.store(pos, p, ir::cast(pos.type.scalar, total));
@@ -252,7 +252,7 @@ void Lowerer::assemble_in_parts(const ResultLevels& made, const std::vector<int>
     });
     f_.store(pos, places, ir::cast(pos.type.scalar, total));
     if (c > 0) f_.shrink(pos, places + 1);
-    f_.shrink(crd_array(0, level), total);
+    for (const Var& array : made_arrays(level)) f_.shrink(array, total);
     places = total;
   }
   f_.shrink(vals_array(0), places);
@@ -285,7 +285,7 @@ void Lowerer::assemble_in_phases(ResultLevels made, const Expr& shares) {
     });
   make_room(made);
   if (kernel_.assembly == Assembly::Appended && made.dense == 0) {
-    Var pos = pos_array(0, 0);
+    Var pos = made_weight(0);
     f_.store(pos, 1, ir::cast(pos.type.scalar, made.counts[0]));
   }
   f_.comment("Fill it.");

@@ -9,6 +9,7 @@
 #include "base/require.hpp"
 #include "lower/lower.hpp"
 #include "notation/bounds.hpp"
+#include "tensor/levels/kernel.hpp"
 #include "tensor/levels/level.hpp"
 
 namespace spdistal::lower {
@@ -102,7 +103,7 @@ class Distributor {
     if (access.tensor.order() == 0) out.text = out.tensor;
     for (size_t k = 0; k < format.order(); k++) {
       out.dims.push_back(size_t(format.mode_order()[k]));
-      out.lists.push_back(!format.levels()[k].properties().full);
+      out.lists.push_back(!stores_all(kernel_functions(format.levels()[k])));
     }
     for (const IndexVar& var : access.indices) out.variables.push_back(print_.name(var));
     std::vector<IndexVar> loops = loops_of(access.tensor);
@@ -130,7 +131,7 @@ class Distributor {
           if (k) walked_.emplace(*k, at->levels.first);
           if (!position || !k || at->levels.first > 0) continue;
           // Positions of a dense level may have nothing stored below them: a piece would not have them.
-          if (at->levels.access.tensor.format().levels()[at->levels.last].properties().full) continue;
+          if (kernel_functions(at->levels.access.tensor.format().levels()[at->levels.last]).per_parent) continue;
           LoopSet dealt;
           for (const IndexVar& loop : accesses_[*k].loops)
             if (provenance_.bounded_by(position->var, loop)) dealt.insert(loop);

@@ -31,7 +31,7 @@ std::optional<Lowerer::Room> Lowerer::hashed_room(const Where& where, const Assi
     const Format& format = kernel_.operands[size_t(k)].tensor.format();
     for (size_t level = 0; level < format.order(); level++)
       if (kernel_.operands[size_t(k)].indices[size_t(format.mode_order()[level])] == var &&
-          !format.levels()[level].properties().full)
+          !stores_all(functions(k + 1, level)))
         levels.insert_or_assign(k, level), atoms.insert(k);
   }
   made_where_.clear();

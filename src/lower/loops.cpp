@@ -110,7 +110,7 @@ void Lowerer::coordinate_loop(const Forall& loop, const IndexVar& var, Segment r
   std::set<int> atoms;
   std::vector<int> walked;
   for (int k = 0; k < int(states_.size()); k++)
-    if (!at_end(k) && level_var(k) == var && !level_format(k).properties().full) atoms.insert(k), walked.push_back(k);
+    if (!at_end(k) && level_var(k) == var && !stores_all(next_functions(k))) atoms.insert(k), walked.push_back(k);
   std::set<int> with_workspaces = atoms;
   std::map<int, TensorVar> workspaces;
   int number = first_workspace_atom;
@@ -136,8 +136,8 @@ void Lowerer::coordinate_loop(const Forall& loop, const IndexVar& var, Segment r
   bool clipped = false;
   if (kernel_.assembly == Assembly::Appended && holds_result(loop.body) && !in_producer_)
     for (size_t level = 0; level < lhs_.tensor.order(); level++)
-      if (lhs_.indices[size_t(lhs_.tensor.format().mode_order()[level])] == var &&
-          lhs_.tensor.format().levels()[level].properties().full && !where.is_always()) {
+      if (lhs_.indices[size_t(lhs_.tensor.format().mode_order()[level])] == var && stores_all(functions(0, level)) &&
+          !where.is_always()) {
         where = Formula::always();
         clipped = true;
         range = where_dense_levels_are(var, range);
@@ -162,12 +162,9 @@ void Lowerer::dense_loop(const Forall& loop, const IndexVar& var, const Segment&
   std::vector<Var> at, end;
   std::optional<Weight> weight;
   for (int k = 0; k < int(states_.size()); k++) {
-    const TensorVar& tensor = kernel_.operands[size_t(k)].tensor;
-    if (at_end(k) || states_[size_t(k)].level > 0 || level_var(k) != var || !level_format(k).properties().full)
-      continue;
-    bool tells = tensor.order() > 1 && !tensor.format().levels()[1].properties().full &&
-                 !tensor.format().levels()[1].properties().branchless;
-    if (tells && !weight) weight = Weight{pos_array(k + 1, 1), first_coordinate(k + 1, 0)};
+    if (at_end(k) || states_[size_t(k)].level > 0 || level_var(k) != var || !stores_all(next_functions(k))) continue;
+    bool tells = tensor_var(k + 1).order() > 1 && functions(k + 1, 1).weight;
+    if (tells && !weight) weight = Weight{functions(k + 1, 1).weight(level_of(k + 1, 1)), first_coordinate(k + 1, 0)};
   }
   std::vector<AccessState> entry = states_;
   plain_range_ = walked.empty();
@@ -178,9 +175,8 @@ void Lowerer::dense_loop(const Forall& loop, const IndexVar& var, const Segment&
           Segment s = segment(k);
           std::string tag = fmt::format("{}{}", tensor_name(k + 1), states_[size_t(k)].level + 1);
           end.push_back(f_.constant(tag + "_to", s.end));
-          Var crd = crd_array(k + 1, states_[size_t(k)].level);
           bool from_start = ir::constant_integer(first) == 0;
-          at.push_back(f_.variable("p" + tag, from_start ? s.begin : ir::lower_bound(crd, s.begin, end.back(), first)));
+          at.push_back(f_.variable("p" + tag, from_start ? s.begin : seek(k, {s.begin, end.back()}, first)));
         }
       },
       [&](const Var& i) {
@@ -206,14 +202,13 @@ void Lowerer::dense_loop(const Forall& loop, const IndexVar& var, const Segment&
 // What one access stores.
 void Lowerer::sparse_loop(const Forall& loop, const IndexVar& var, const Segment& range, Reach reach, int k) {
   AccessState entry = states_[size_t(k)];
-  const std::vector<LevelFormat>& levels = kernel_.operands[size_t(k)].tensor.format().levels();
+  const Format& format = kernel_.operands[size_t(k)].tensor.format();
   std::string tag = fmt::format("{}{}", tensor_name(k + 1), entry.level + 1);
   Segment s = segment(k);
   if (reach == Reach::Part) {
-    Var crd = crd_array(k + 1, entry.level);
     Var from = f_.constant(tag + "_from", s.begin), to = f_.constant(tag + "_to", s.end);
-    s.begin = f_.constant(tag + "_first", ir::lower_bound(crd, from, to, range.begin));
-    s.end = f_.constant(tag + "_last", ir::lower_bound(crd, from, to, range.end));
+    s.begin = f_.constant(tag + "_first", seek(k, {from, to}, range.begin));
+    s.end = f_.constant(tag + "_last", seek(k, {from, to}, range.end));
   }
   auto body = [&](const Expr& p) {
     Var i = f_.constant(name(var), coordinate(k, p));
@@ -223,13 +218,11 @@ void Lowerer::sparse_loop(const Forall& loop, const IndexVar& var, const Segment
     states_[size_t(k)] = entry;
     return entered;
   };
-  bool repeats = entry.level + 1 < levels.size() && levels[entry.level + 1].properties().branchless;
-  if (repeats) {
+  if (begins_tuples(format, entry.level)) {
     // Shares begin where a coordinate does.
-    Var crd = crd_array(k + 1, entry.level);
     auto group = [&](const Segment& all, const Expr& part, const Expr& parts) {
-      Expr here = ir::load(crd, evenly(all, part, parts));
-      return ir::select(all.begin < all.end, ir::lower_bound(crd, all.begin, all.end, here), all.end);
+      Expr here = coordinate(k, evenly(all, part, parts));
+      return ir::select(all.begin < all.end, seek(k, all, here), all.end);
     };
     divide(loop, "p" + tag, s, group, [&](const Segment& mine, bool) {
       s.end = f_.constant(tag + "_to", mine.end);
@@ -242,8 +235,8 @@ void Lowerer::sparse_loop(const Forall& loop, const IndexVar& var, const Segment
     return;
   }
   std::optional<Weight> weight;
-  if (entry.level + 1 < levels.size() && !levels[entry.level + 1].properties().full)
-    weight = Weight{pos_array(k + 1, entry.level + 1)};
+  if (size_t below = entry.level + 1; below < format.order() && functions(k + 1, below).weight)
+    weight = Weight{functions(k + 1, below).weight(level_of(k + 1, below))};
   range_loop(
       loop, "p" + tag, s, weight, [](const Expr&) {}, [&](const Var& p) { body(p); });
 }

@@ -113,9 +113,9 @@ void Lowerer::choose_assembly() {
     bool same = distinct && ours.size() <= theirs.size() && std::equal(ours.begin(), ours.end(), theirs.begin()) &&
                 std::equal(format.levels().begin(), format.levels().end(), levels.begin());
     // A last level that repeats coordinates is not a pattern of its own.
-    bool cut = ours.size() < theirs.size() && levels[ours.size()].properties().branchless;
+    bool cut = ours.size() < theirs.size() && begins_tuples(access.tensor.format(), ours.size() - 1);
     // Below a dense level there may be nothing, which a pattern of fewer levels would count as stored.
-    bool filled = ours.size() >= theirs.size() || !levels[ours.size()].properties().full;
+    bool filled = ours.size() >= theirs.size() || !stores_all(kernel_functions(levels[ours.size()]));
     if (same && !cut && filled) {
       kernel_.assembly = Assembly::Shared;
       kernel_.shared_tensor = k + 1;
@@ -123,13 +123,10 @@ void Lowerer::choose_assembly() {
       return;
     }
   }
-  // Appended: dense levels, then compressed ones.
-  bool compressed = false, simple = true;
-  for (const LevelFormat& level : format.levels()) {
-    const LevelProperties& p = level.properties();
-    simple &= !p.branchless && p.unique && (!p.full || !compressed);
-    compressed |= !p.full;
-  }
+  // Appended: dense levels, then those that are made position by position.
+  bool simple = true;
+  for (size_t level = leading_dense_levels(format); level < format.order(); level++)
+    simple &= functions(0, level).append != nullptr;
   kernel_.assembly = simple && loops_follow_result() ? Assembly::Appended
                      : simple && can_scatter()       ? Assembly::Scattered
                                                      : Assembly::Listed;

@@ -17,6 +17,7 @@
 #include "lower/formula.hpp"
 #include "lower/lower.hpp"
 #include "notation/print.hpp"
+#include "tensor/levels/kernel.hpp"
 
 namespace spdistal::lower {
 
@@ -28,11 +29,6 @@ struct AccessState {
   std::optional<ir::Expr> group = {};    // of a level that repeats coordinates: positions up to here belong together
   std::vector<ir::Expr> path = {};       // positions at all levels before
   std::optional<ir::Expr> value = {};    // of an element that was read already, zero where it is not stored
-};
-
-/// Consecutive positions of a level.
-struct Segment {
-  ir::Expr begin, end;
 };
 
 /// An array that tells how the work before each index adds up; index `first` stands at its beginning.
@@ -68,7 +64,7 @@ inline constexpr int first_workspace_atom = 1 << 20;
 /// An access's variables, outermost level first.
 std::vector<IndexVar> storage_order(const notation::Access& access);
 
-class Lowerer {
+class Lowerer final : private KernelParams {
  public:
   Lowerer(const notation::ConcreteStatement& statement, const Options& options);
   Kernel run();
@@ -108,9 +104,11 @@ class Lowerer {
   std::vector<ir::Expr> bounds_of_levels(const std::vector<int>& tensors, size_t dense,
                                          const std::function<Segment(int tensor)>& rows);
   /// The arrays that are filled: those of the result, or of a share's part of it.
-  ir::Var made_pos(size_t level) { return part_ ? part_->pos.at(level) : pos_array(0, level); }
-  ir::Var made_crd(size_t level) { return part_ ? part_->crd.at(level) : crd_array(0, level); }
-  ir::Var made_vals() { return part_ ? *part_->vals : vals_array(0); }
+  ir::Var made_weight(size_t level) { return functions(0, level).weight(level_of(0, level)); }
+  std::vector<ir::Var> made_arrays(size_t level) { return functions(0, level).appended(level_of(0, level)); }
+  ir::Var made_vals() { return in_part(vals_array(0)); }
+  /// What stands for an array of the result in a share's part of it.
+  ir::Var in_part(const ir::Var& whole) const;
 
   // ---- scatter.cpp ----
   /// How many entries come to each place of the dense levels, later where the next of them goes; each share has its own.
@@ -232,9 +230,9 @@ class Lowerer {
   bool outer_may_lie_beyond() const;
   bool visits_whole_range(const IndexVar& var) const;
   bool is_whole(int tensor, size_t level);
-  ir::Expr first_coordinate(int tensor, size_t level);
-  ir::Expr stride(int tensor, size_t level);
-  /// The position of a coordinate of a dense level below a position of the level above.
+  ir::Expr first_coordinate(int tensor, size_t level) override;
+  ir::Expr stride(int tensor, size_t level) override;
+  /// The position of a coordinate of a level with a place for each, below a position of the level above.
   ir::Expr position_of(int tensor, size_t level, const ir::Expr& parent, const ir::Expr& coordinate);
   Segment where_dense_levels_are(const IndexVar& var, Segment range);
   std::optional<Segment> covered(const IndexVar& var);
@@ -258,18 +256,27 @@ class Lowerer {
 
   // ---- access.cpp ----
   const IndexVar& level_var(int operand) const;
-  const LevelFormat& level_format(int operand) const;
+  /// What a level of a tensor can do, and the level itself for these functions.
+  const KernelFunctions& functions(int tensor, size_t level) const;
+  KernelLevel level_of(int tensor, size_t level);
+  /// Of the next level of an operand.
+  const KernelFunctions& next_functions(int operand) const;
+  KernelLevel next_level(int operand) { return level_of(operand + 1, states_[size_t(operand)].level); }
   bool at_end(int operand) const;
   /// Goes down levels whose variables are known.
   void settle();
   void settle(int operand);
+  Above above(int operand) const;
   Segment segment(int operand);
   ir::Expr coordinate(int operand, const ir::Expr& position);
+  /// The first position of a segment of the next level at or after a coordinate.
+  ir::Expr seek(int operand, const Segment& range, const ir::Expr& coordinate);
   void enter(int operand, const ir::Expr& position, std::optional<ir::Expr> present, const ir::Expr& segment_end);
   ir::Expr dense_size(int tensor, size_t level);
   IndexWidths widths_of(int tensor) const;
-  ir::Var pos_array(int tensor, size_t level);
-  ir::Var crd_array(int tensor, size_t level);
+  ir::Var array(int tensor, size_t level, std::string_view name) override;
+  ir::Var whole_array(int tensor, size_t level, std::string_view name);
+  ir::Body& body() override { return f_; }
   ir::Var vals_array(int tensor);
   std::string tensor_name(int tensor);
   const notation::Access& access(int tensor) const;
@@ -354,8 +361,7 @@ class Lowerer {
   bool in_producer_ = false;
   std::optional<ir::Expr> chunk_, chunks_;  // assembly: which share of the outermost loop this is, and of how many
   struct Part {
-    std::map<size_t, ir::Var> pos, crd;  // by level
-    std::optional<ir::Var> vals;
+    std::vector<std::pair<ir::Var, ir::Var>> arrays;  // of the result, and what stands for them
   };
   std::optional<Part> part_;  // of the result, made by a share for itself
   /// What a share does around its part of the outermost loop.

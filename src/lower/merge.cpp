@@ -121,12 +121,11 @@ class Lowerer::Merge {
 
   void start(Walker& w, const Segment& range, Reach reach) {
     Segment s = l_.segment(w.operand);
-    Var crd = l_.crd_array(w.operand + 1, state(w.operand).level);
     w.end = f_.constant(w.tag + "_to", s.end);
     if (reach == Reach::Part) {
       Var from = f_.constant(w.tag + "_from", s.begin), to = *w.end;
-      s.begin = ir::lower_bound(crd, from, to, range.begin);
-      w.end = f_.constant(w.tag + "_last", ir::lower_bound(crd, from, to, range.end));
+      s.begin = l_.seek(w.operand, {from, to}, range.begin);
+      w.end = f_.constant(w.tag + "_last", l_.seek(w.operand, {from, to}, range.end));
     }
     w.at = f_.variable("p" + w.tag, s.begin);
     if (kind_ != Kind::Intersection) w.here = f_.variable(name_here(w), coordinate_or_past(w));

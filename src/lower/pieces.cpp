@@ -70,7 +70,7 @@ bool Lowerer::visits_whole_range(const IndexVar& var) const {
   auto look = [&](const Access& access) {
     for (size_t level = 0; level < access.tensor.order(); level++)
       if (access.indices[size_t(access.tensor.format().mode_order()[level])] == var)
-        whole &= access.tensor.format().levels()[level].properties().full;
+        whole &= stores_all(kernel_functions(access.tensor.format().levels()[level]));
   };
   each<Assign>(statement_.body, [&](const Assign& assign) {
     if (assign.lhs.tensor != lhs_.tensor) look(assign.lhs);
@@ -108,8 +108,7 @@ Expr Lowerer::stride(int tensor, size_t level) {
 }
 
 Expr Lowerer::position_of(int tensor, size_t level, const Expr& parent, const Expr& coordinate) {
-  Expr inside = coordinate - first_coordinate(tensor, level);
-  return on_pieces() && level == 0 ? inside : parent * stride(tensor, level) + inside;
+  return functions(tensor, level).place(level_of(tensor, level), parent, coordinate);
 }
 
 // The part of a range that all dense levels of a variable have places for: elsewhere nothing is stored.
@@ -118,7 +117,7 @@ Segment Lowerer::where_dense_levels_are(const IndexVar& var, Segment range) {
   for (int t = 0; t <= int(states_.size()); t++)
     for (size_t level = 0; level < tensor_var(t).order(); level++) {
       const Format& format = tensor_var(t).format();
-      if (access(t).indices[size_t(format.mode_order()[level])] != var || !format.levels()[level].properties().full ||
+      if (access(t).indices[size_t(format.mode_order()[level])] != var || !stores_all(functions(t, level)) ||
           is_whole(t, level))
         continue;
       Expr first = first_coordinate(t, level);

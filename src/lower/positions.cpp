@@ -21,18 +21,19 @@ Expr Lowerer::stored_positions(int tensor, size_t level) {
   return known->second;
 }
 
-// The position above one of a compressed level.
+// The position above one of a level whose positions add up.
 Expr Lowerer::search_parent(int tensor, size_t level, const Expr& position) {
-  Var pos = pos_array(tensor, level);
-  return ir::upper_bound(pos, 0, stored_positions(tensor, level - 1) + 1, position) - 1;
+  Var sums = functions(tensor, level).weight(level_of(tensor, level));
+  return ir::upper_bound(sums, 0, stored_positions(tensor, level - 1) + 1, position) - 1;
 }
 
-// Positions are looked up at this level: the last, or of a piece the last that is not dense. Dense levels below it have
-// as many places in the whole as their dimensions say, and fewer in a piece: their coordinates are found by dividing.
+// Positions are looked up at this level: the last, or of a piece the last that has not the same number everywhere. Those
+// below it have as many places in the whole as their dimensions say, and fewer in a piece: their coordinates are found by
+// dividing.
 std::optional<size_t> Lowerer::looked_up(const Levels& levels) const {
   if (!on_pieces()) return levels.last;
   for (size_t level = levels.last + 1; level-- > levels.first;)
-    if (!levels.access.tensor.format().levels()[level].properties().full) return level;
+    if (!kernel_functions(levels.access.tensor.format().levels()[level]).per_parent) return level;
   return std::nullopt;
 }
 
@@ -49,16 +50,8 @@ Expr Lowerer::local_position(const Levels& levels, size_t level, const Expr& p) 
 // The positions of a level below where the access is.
 Segment Lowerer::positions_below(int operand, size_t level) {
   Segment out = segment(operand);
-  for (size_t k = states_[size_t(operand)].level + 1; k <= level; k++) {
-    const LevelProperties& properties = kernel_.operands[size_t(operand)].tensor.format().levels()[k].properties();
-    if (properties.full) {
-      out = {out.begin * stride(operand + 1, k), out.end * stride(operand + 1, k)};
-    } else if (!properties.branchless) {
-      Var pos = pos_array(operand + 1, k);
-      out = {ir::cast(ScalarType::Int64, ir::load(pos, out.begin)),
-             ir::cast(ScalarType::Int64, ir::load(pos, out.end))};
-    }
-  }
+  for (size_t k = states_[size_t(operand)].level + 1; k <= level; k++)
+    out = children_of(functions(operand + 1, k), level_of(operand + 1, k), out);
   return out;
 }
 
@@ -92,12 +85,11 @@ std::vector<std::pair<IndexVar, Expr>> Lowerer::enter_position(
     const IndexVar& position_var, const Levels& levels, const Expr& p,
     const std::function<Expr(size_t level, const Expr& position)>& parent) {
   int k = find_operand(levels.access), tensor = k + 1;
-  const std::vector<LevelFormat>& formats = levels.access.tensor.format().levels();
   std::vector<std::pair<IndexVar, Expr>> found;
   for (size_t level = levels.first; level <= levels.last; level++)
-    if (formats[level].properties().full) sweep({levels.var(level)});
+    if (functions(tensor, level).per_parent) sweep({levels.var(level)});
   std::optional<size_t> stored = looked_up(levels);
-  size_t divided = stored ? *stored + 1 : levels.first;  // the levels from here on are dense ones of a piece
+  size_t divided = stored ? *stored + 1 : levels.first;  // the levels from here on are looked up by dividing
   Expr rest = p;
   for (size_t level = levels.last + 1; level-- > divided;) {
     Expr c = level == levels.first ? rest : rest % size(levels.var(level));
@@ -109,7 +101,7 @@ std::vector<std::pair<IndexVar, Expr>> Lowerer::enter_position(
   reached.path.resize(levels.last + 1, reached.position);
   if (stored) {
     Expr position = local_position(levels, *stored, rest);
-    if (levels.first == levels.last && formats[*stored].properties().full) {
+    if (levels.first == levels.last && functions(tensor, *stored).per_parent) {
       reached.path[*stored] = position;
       found.emplace_back(levels.var(*stored), f_.constant(name(levels.var(*stored)), p));
     } else {
@@ -133,16 +125,14 @@ void Lowerer::climb(const Levels& levels, size_t level, Expr position, AccessSta
                     std::vector<std::pair<IndexVar, Expr>>& found,
                     const std::function<Expr(size_t level, const Expr& position)>& parent) {
   int tensor = find_operand(levels.access) + 1;
-  const std::vector<LevelFormat>& formats = levels.access.tensor.format().levels();
   for (;; level--) {
-    bool full = formats[level].properties().full;
-    Expr c = !full ? ir::cast(ScalarType::Int64, ir::load(crd_array(tensor, level), position))
-                   : (level == 0 ? position : position % stride(tensor, level)) + first_coordinate(tensor, level);
+    const KernelFunctions& here = functions(tensor, level);
+    Expr c = here.coordinate(level_of(tensor, level), position);
     reached.path[level] = position;
     found.emplace_back(levels.var(level), f_.constant(name(levels.var(level)), c));
     if (level == levels.first) break;
-    if (full) position = position / stride(tensor, level);
-    else if (!formats[level].properties().branchless) position = parent(level, position);
+    if (here.per_parent) position = position / here.per_parent(level_of(tensor, level));
+    else if (here.first) position = parent(level, position);
   }
 }
 
@@ -155,15 +145,15 @@ Expr Lowerer::fused(const std::vector<std::pair<IndexVar, Expr>>& found) {
 std::map<size_t, Var> Lowerer::search_parents(const Levels& levels, const Expr& first, size_t walked) {
   std::map<size_t, Var> out;
   int tensor = find_operand(levels.access) + 1;
-  const std::vector<LevelFormat>& formats = levels.access.tensor.format().levels();
   std::optional<size_t> stored = looked_up(levels);
   if (!stored || *stored == levels.first) return out;
   Expr rest = first;
   for (size_t level = levels.last; level > *stored; level--) rest = rest / nonzero(size(levels.var(level)));
   Expr position = local_position(levels, *stored, rest);
   for (size_t level = *stored; level > levels.first; level--) {
-    if (formats[level].properties().full) position = position / nonzero(stride(tensor, level));
-    else if (!formats[level].properties().branchless) {
+    const KernelFunctions& here = functions(tensor, level);
+    if (here.per_parent) position = position / nonzero(here.per_parent(level_of(tensor, level)));
+    else if (here.first) {
       Expr above = search_parent(tensor, level, position);
       const char* what = level <= walked + 1 ? "" : "_first";
       out.insert_or_assign(level, f_.variable(fmt::format("p{}{}{}", tensor_name(tensor), level, what), above));
@@ -188,7 +178,7 @@ void Lowerer::position_loop(const Forall& loop, const IndexVar& var, const Segme
         std::vector<std::pair<IndexVar, Expr>> found =
             enter_position(var, levels, p, [&](size_t level, const Expr& position) -> Expr {
               const Var& parent = parents.at(level);
-              Expr end = ir::cast(ScalarType::Int64, ir::load(pos_array(tensor, level), Expr(parent) + 1));
+              Expr end = functions(tensor, level).first(level_of(tensor, level), Expr(parent) + 1);
               f_.loop_while(end <= position, [&] { f_.increase(parent, 1); });
               return parent;
             });

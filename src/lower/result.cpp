@@ -298,8 +298,7 @@ void Lowerer::append(const std::optional<Expr>& value) {
         f_.store(params_.at(fmt::format("list{}", d + 1)), cursor, values_.at(lhs_.indices[d]));
     } else {
       size_t last = lhs_.tensor.order() - 1;
-      Var crd = made_crd(last);
-      f_.store(crd, cursor, ir::cast(crd.type.scalar, values_.at(lhs_.indices[size_t(format.mode_order()[last])])));
+      functions(0, last).append(level_of(0, last), cursor, values_.at(lhs_.indices[size_t(format.mode_order()[last])]));
     }
     f_.store(made_vals(), cursor, ir::cast(result_type(), *value));
   }
@@ -312,16 +311,15 @@ void Lowerer::open_level(const IndexVar& var, const std::function<void()>& fill)
   size_t level =
       format.level_of(size_t(std::find(lhs_.indices.begin(), lhs_.indices.end(), var) - lhs_.indices.begin()));
   if (kernel_.assembly != Assembly::Appended || level + 1 == lhs_.tensor.order()) return fill();
-  bool full = format.levels()[level].properties().full, below_full = format.levels()[level + 1].properties().full;
-  size_t dense = 0;  // dense levels come first; the cursors are those of the compressed ones
-  while (format.levels()[dense].properties().full) dense++;
-  if (full && below_full) return fill();
+  size_t dense = leading_dense_levels(format);  // the cursors are those of the levels after them
+  bool full = level < dense;
+  if (level + 1 < dense) return fill();
   Expr below = cursors_[level + 1 - dense];
   Var before = f_.constant(name(var) + "_start", below);
   fill();
   auto close = [&](const Expr& position) {
     if (phase_ != Phase::Fill) return;
-    Var pos = made_pos(level + 1);
+    Var pos = made_weight(level + 1);
     // A part does not know where it begins: it says how much there is.
     if (part_) f_.store(pos, position, ir::cast(pos.type.scalar, below - before));
     else f_.store(pos, position + 1, ir::cast(pos.type.scalar, below));
@@ -334,10 +332,7 @@ void Lowerer::open_level(const IndexVar& var, const std::function<void()>& fill)
   }
   f_.when(below > before, [&] {
     const Var& cursor = cursors_[level - dense];
-    if (phase_ == Phase::Fill) {
-      Var crd = made_crd(level);
-      f_.store(crd, cursor, ir::cast(crd.type.scalar, values_.at(var)));
-    }
+    if (phase_ == Phase::Fill) functions(0, level).append(level_of(0, level), cursor, values_.at(var));
     close(cursor);
     f_.increase(cursor, 1);
   });

@@ -36,7 +36,7 @@ struct Lowerer::RowWalk {
   bool owned;     // rows that are whole are this share's alone
   bool complete;  // and have all there is of their elements
 
-  const LevelProperties& level(size_t k) const { return levels.access.tensor.format().levels()[k].properties(); }
+  const KernelFunctions& level(size_t k) const { return kernel_functions(levels.access.tensor.format().levels()[k]); }
   /// Positions by their numbers in the whole (or below the coordinates above), and as they stand in the arrays.
   Expr number_of(const Expr& local) const { return start ? local - *start : base ? local + *base : local; }
   Expr local(const Expr& p) const { return start ? p + *start : base ? p - *base : p; }
@@ -47,13 +47,12 @@ std::optional<Lowerer::Rows> Lowerer::rows_of(const Forall& loop, const Levels& 
   bool placed = kernel_.assembly == Assembly::Dense || kernel_.assembly == Assembly::Shared;
   if (!placed || !holds_result(loop.body) || in_producer_ || levels.first == levels.last) return {};
   size_t stored = levels.last;
-  while (stored > levels.first && formats[stored].properties().branchless) stored--;
-  const LevelProperties& last = formats[stored].properties();
-  if (last.full || last.branchless) return {};
+  while (stored > levels.first && !kernel_functions(formats[stored]).first) stored--;
+  if (!kernel_functions(formats[stored]).weight) return {};
   size_t common = levels.first;  // the levels before this one index the result
   while (common < levels.last && indexes_result(levels.var(common))) common++;
   if (stored == levels.first) {
-    if (common == levels.first || !last.ordered) return {};
+    if (common == levels.first) return {};
     return Rows{common - 1, stored, Rows::Kind::Runs};
   }
   // Where rows do not tell elements apart, the levels above the last are still found once for each position there.
@@ -69,9 +68,10 @@ bool Lowerer::owns_rows(const Forall& loop, const Levels& levels, const Rows& ro
       divided->last != levels.last)
     return false;
   for (size_t level = 0; level <= rows.level; level++) {
-    const LevelProperties& properties = levels.access.tensor.format().levels()[level].properties();
+    const Format& format = levels.access.tensor.format();
     bool in_run = rows.kind == Rows::Kind::Runs && level >= levels.first;
-    if (!in_run && (!properties.unique || properties.branchless)) return false;
+    bool in_tuples = begins_tuples(format, level) || !kernel_functions(format.levels()[level]).first;
+    if (!in_run && in_tuples) return false;
     if (level >= levels.first && !indexes_result(levels.var(level))) return false;
   }
   auto writes = [&](const Stmt& stmt) {
@@ -99,7 +99,7 @@ void Lowerer::row_loop(const Forall& loop, const IndexVar& var, const Segment& r
   covering_ = false;
   plain_range_ = false;
   for (size_t level = levels.first; level <= levels.last; level++)
-    if (levels.access.tensor.format().levels()[level].properties().full) sweep({levels.var(level)});
+    if (functions(tensor, level).per_parent) sweep({levels.var(level)});
   std::string tag = fmt::format("{}{}", tensor_name(tensor), levels.last + 1);
   std::optional<Expr> start, base;
   if (levels.first > 0) start = f_.constant(tag + "_start", positions_below(k, levels.last).begin);
@@ -130,10 +130,8 @@ void Lowerer::row_loop(const Forall& loop, const IndexVar& var, const Segment& r
 // The first position of a level below a position of the rows' level.
 Expr Lowerer::first_below(const RowWalk& walk, const Expr& row, size_t level) {
   Expr position = row;
-  for (size_t k = walk.rows.level + 1; k <= level; k++) {
-    if (walk.level(k).full) position = position * stride(walk.operand + 1, k);
-    else position = ir::cast(ScalarType::Int64, ir::load(pos_array(walk.operand + 1, k), position));
-  }
+  for (size_t k = walk.rows.level + 1; k <= level; k++)
+    if (walk.level(k).first) position = walk.level(k).first(level_of(walk.operand + 1, k), position);
   return position;
 }
 
@@ -149,11 +147,12 @@ void Lowerer::walk_positions(const RowWalk& walk) {
   std::map<size_t, Expr> begins;
   Expr position = walk.local(walk.mine.begin);
   for (size_t level = stored; level-- > top;) {
-    if (walk.level(level + 1).full) position = position / nonzero(stride(tensor, level + 1));
-    else position = parents.at(level + 1);
+    const KernelFunctions& below = walk.level(level + 1);
+    if (below.per_parent) position = position / nonzero(below.per_parent(level_of(tensor, level + 1)));
+    else if (below.first) position = parents.at(level + 1);
     begins.emplace(level, position);
   }
-  bool searched = !walk.level(top + 1).full;
+  bool searched = parents.contains(top + 1);
   Var row =
       searched ? parents.at(top + 1) : f_.variable(fmt::format("p{}{}", tensor_name(tensor), top + 1), begins.at(top));
 
@@ -169,7 +168,7 @@ void Lowerer::walk_positions(const RowWalk& walk) {
     Coordinates above;
     climb(levels, top, row, reached, above, [&](size_t level, const Expr& at) -> Expr {
       const Var& parent = parents.at(level);
-      Expr last = ir::cast(ScalarType::Int64, ir::load(pos_array(tensor, level), Expr(parent) + 1));
+      Expr last = functions(tensor, level).first(level_of(tensor, level), Expr(parent) + 1);
       f_.loop_while(last <= at, [&] { f_.increase(parent, 1); });
       return parent;
     });
@@ -201,8 +200,11 @@ std::map<size_t, Segment> Lowerer::parts_of_row(const RowWalk& walk, const Expr&
     std::string tag = fmt::format("{}{}", tensor_name(tensor), level + 1);
     Var from = f_.constant(tag + "_from", ir::max(first_below(walk, row, level), begins.at(level)));
     Var last = f_.constant(tag + "_end", first_below(walk, row + 1, level));
-    Expr end = walk.level(level + 1).full ? (below + stride(tensor, level + 1) - 1) / nonzero(stride(tensor, level + 1))
-                                          : ir::lower_bound(pos_array(tensor, level + 1), from, last, below);
+    const KernelFunctions& next = walk.level(level + 1);
+    KernelLevel next_level = level_of(tensor, level + 1);
+    Expr end = below;
+    if (next.per_parent) end = (below + next.per_parent(next_level) - 1) / nonzero(next.per_parent(next_level));
+    else if (next.weight) end = ir::lower_bound(next.weight(next_level), from, last, below);
     Var to = f_.constant(tag + "_to", end);
     out.emplace(level, Segment{from, to});
     below = to;
@@ -214,12 +216,8 @@ std::map<size_t, Segment> Lowerer::parts_of_row(const RowWalk& walk, const Expr&
 void Lowerer::levels_in_row(const RowWalk& walk, size_t level, const Expr& parent,
                             const std::map<size_t, Segment>& parts, const Coordinates& above) {
   int tensor = walk.operand + 1;
-  bool full = walk.level(level).full;
-  auto first = [&](const Expr& p) -> Expr {
-    if (full) return p * stride(tensor, level);
-    return ir::cast(ScalarType::Int64, ir::load(pos_array(tensor, level), p));
-  };
-  Segment range{first(parent), first(parent + 1)};
+  const KernelFunctions& here = walk.level(level);
+  Segment range = children_of(here, level_of(tensor, level), Segment{parent, parent + 1});
   bool last = level == walk.rows.stored;
   if (last) range = {walk.number_of(range.begin), walk.number_of(range.end)};
   if (auto part = parts.find(level); part != parts.end()) {
@@ -230,8 +228,8 @@ void Lowerer::levels_in_row(const RowWalk& walk, size_t level, const Expr& paren
   std::vector<AccessState> entry = states_;
   f_.loop(fmt::format("p{}{}", tensor_name(tensor), level + 1), range.begin, range.end, [&](const Var& p) {
     const IndexVar& var = walk.levels.var(level);
-    Expr c = full ? Expr(p) - first(parent) + first_coordinate(tensor, level)
-                  : ir::cast(ScalarType::Int64, ir::load(crd_array(tensor, level), p));
+    Expr c = here.coordinate_below ? here.coordinate_below(level_of(tensor, level), parent, p)
+                                   : here.coordinate(level_of(tensor, level), p);
     Coordinates found{{var, f_.constant(name(var), c)}};
     found.insert(found.end(), above.begin(), above.end());
     AccessState& state = states_[size_t(walk.operand)];
@@ -258,10 +256,11 @@ void Lowerer::walk_runs(const RowWalk& walk) {
   Var at = f_.variable(tag + "_at", walk.mine.begin);
   f_.loop_while(Expr(at) < walk.mine.end, [&] {
     Coordinates above;
-    auto crd = [&](size_t level, const Expr& p) { return ir::load(crd_array(tensor, level), walk.local(p)); };
+    auto crd = [&](size_t level, const Expr& p) {
+      return walk.level(level).coordinate(level_of(tensor, level), walk.local(p));
+    };
     for (size_t level = walk.rows.level + 1; level-- > levels.first;)
-      above.emplace_back(levels.var(level),
-                         f_.constant(name(levels.var(level)), ir::cast(ScalarType::Int64, crd(level, at))));
+      above.emplace_back(levels.var(level), f_.constant(name(levels.var(level)), crd(level, at)));
     auto same = [&](const Expr& p) {
       std::optional<Expr> all;
       for (size_t level = levels.first; level <= walk.rows.level; level++) {
@@ -305,7 +304,7 @@ void Lowerer::positions_in_row(const RowWalk& walk, const Segment& part, const C
         for (size_t level = walk.rows.stored; level <= levels.last; level++) state.path[level] = state.position;
         Coordinates found;
         for (size_t level = levels.last + 1; level-- > levels.first + above.size();) {
-          Expr c = ir::cast(ScalarType::Int64, ir::load(crd_array(walk.operand + 1, level), state.position));
+          Expr c = walk.level(level).coordinate(level_of(walk.operand + 1, level), state.position);
           found.emplace_back(levels.var(level), f_.constant(name(levels.var(level)), c));
         }
         found.insert(found.end(), above.begin(), above.end());

@@ -46,8 +46,7 @@ std::optional<std::vector<IndexVar>> Lowerer::digits(const IndexVar& var) const 
 // not.
 bool Lowerer::can_scatter() const {
   std::vector<IndexVar> stored = storage_order(lhs_), last;
-  size_t dense = 0;
-  while (dense < stored.size() && lhs_.tensor.format().levels()[dense].properties().full) dense++;
+  size_t dense = leading_dense_levels(lhs_.tensor.format());
   bool distinct = std::set<IndexVar>(stored.begin(), stored.end()).size() == stored.size();
   if (dense == 0 || dense + 1 != stored.size() || !distinct || !assigned_once()) return false;
   std::set<IndexVar> open;
@@ -85,7 +84,8 @@ void Lowerer::scatter(ResultLevels made) {
   places = f_.constant("places", places);
   Expr shares = shares_of_tally(places);
   // A place has no more entries than there are coordinates: narrow where those and positions are.
-  ScalarType narrow = promote(pos_array(0, made.dense).type.scalar, crd_array(0, made.dense).type.scalar);
+  ScalarType narrow = made_weight(made.dense).type.scalar;
+  for (const Var& array : made_arrays(made.dense)) narrow = promote(narrow, array.type.scalar);
   tally_ = Tally{f_.allocate("counts", narrow, shares * places, ir::Fill::Uninitialised), places};
   Var entries = f_.allocate("entries", ScalarType::Int64, shares, ir::Fill::Uninitialised);
   auto in_share = [&](const Expr& t) { tally_->first = f_.constant("first", t * places); };
@@ -108,7 +108,7 @@ void Lowerer::scatter(ResultLevels made) {
   made.gaps = false;  // every place gets its position
   f_.comment("Make room.");
   make_room(made);
-  Var pos = pos_array(0, made.dense);
+  Var pos = made_weight(made.dense);
   f_.store(pos, places, ir::cast(pos.type.scalar, total));
   scan_tally(pos, shares);
   f_.comment("Fill it.");
@@ -183,8 +183,7 @@ void Lowerer::scatter_element(const std::optional<Expr>& value) {
   }
   Var next = f_.constant("next", ir::load(counts, at));
   f_.store(counts, at, Expr(next) + 1);
-  Var crd = crd_array(0, last);
-  f_.store(crd, next, ir::cast(crd.type.scalar, coordinate(last)));
+  functions(0, last).append(level_of(0, last), next, coordinate(last));
   f_.store(vals_array(0), next, ir::cast(result_type(), *value));
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tensor/levels/kernel.hpp"
+
 namespace spdistal::lower {
 
 using namespace notation;
@@ -10,9 +12,8 @@ ConcreteStatement insert_workspace(const ConcreteStatement& statement, const std
   std::vector<Forall> loops = outer_loops(statement.body);
   const Assign* assign = loops.empty() ? nullptr : loops.back().body.as<Assign>();
   const Format& format = statement.result.format();
-  if (!assign || format.is_dense() || format.levels().back().properties().full ||
-      format.levels().back().properties().branchless)
-    return statement;
+  // Only levels whose positions are handed out one after the other want their coordinates in order.
+  if (!assign || format.order() == 0 || !kernel_functions(format.levels().back()).weight) return statement;
   std::vector<IndexVar> wanted;
   for (int dim : format.mode_order()) wanted.push_back(assign->lhs.indices[size_t(dim)]);
   size_t outer = wanted.size() - 1;

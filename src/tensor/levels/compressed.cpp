@@ -13,7 +13,8 @@ std::optional<std::string> verify(const LevelRun& run) {
 
 template <>
 const LevelFunctions& level_functions<levels::Compressed>() {
-  static constexpr LevelFunctions table = lists::level_functions<levels::Compressed>(pack, verify);
+  static constexpr LevelFunctions table =
+      lists::level_functions<levels::Compressed>(pack, verify, lists::kernel::unique);
   return table;
 }
 

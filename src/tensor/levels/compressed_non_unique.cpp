@@ -11,7 +11,8 @@ std::optional<std::string> verify(const LevelRun& run) { return lists::verify(ru
 
 template <>
 const LevelFunctions& level_functions<levels::CompressedNonUnique>() {
-  static constexpr LevelFunctions table = lists::level_functions<levels::CompressedNonUnique>(pack, verify);
+  static constexpr LevelFunctions table =
+      lists::level_functions<levels::CompressedNonUnique>(pack, verify, lists::kernel::repeating);
   return table;
 }
 

@@ -1,6 +1,7 @@
 // Dense: position = parent * extent + (coordinate - lo). No arrays.
 #include <fmt/format.h>
 
+#include "tensor/levels/kernel.hpp"
 #include "tensor/levels/level.hpp"
 
 namespace spdistal {
@@ -82,6 +83,28 @@ plan::Fragment from_child(const plan::Level& l) {
           {l.parents(), plan::Op::Contract, {l.positions()}, {}, {name, "partition_from_child"}}};
 }
 
+// ---- kernels ----
+
+ir::Expr first(const KernelLevel& level, const ir::Expr& parent) { return parent * level.stride(); }
+ir::Expr per_parent(const KernelLevel& level) { return level.stride(); }
+// There is one parent above the first level, so that nothing is divided there.
+ir::Expr coordinate_in_kernel(const KernelLevel& level, const ir::Expr& position) {
+  return (level.level == 0 ? position : position % level.stride()) + level.first_coordinate();
+}
+ir::Expr coordinate_below(const KernelLevel& level, const ir::Expr& parent, const ir::Expr& position) {
+  return position - first(level, parent) + level.first_coordinate();
+}
+ir::Expr place(const KernelLevel& level, const ir::Expr& parent, const ir::Expr& coordinate) {
+  ir::Expr inside = coordinate - level.first_coordinate();
+  return level.level == 0 ? inside : parent * level.stride() + inside;
+}
+
+constexpr KernelFunctions kernel{.first = first,
+                                 .per_parent = per_parent,
+                                 .coordinate = coordinate_in_kernel,
+                                 .coordinate_below = coordinate_below,
+                                 .place = place};
+
 }  // namespace
 
 template <>
@@ -94,7 +117,8 @@ const LevelFunctions& level_functions<levels::Dense>() {
       expand,
       verify,
       {Colours::init_universe, Colours::universe_entry, finalize_universe, finalize_universe, Colours::init_non_zero,
-       Colours::non_zero_entry, finalize_non_zero, from_parent, from_child}};
+       Colours::non_zero_entry, finalize_non_zero, from_parent, from_child},
+      &kernel};
   return table;
 }
 

@@ -14,6 +14,8 @@
 
 namespace spdistal {
 
+struct KernelFunctions;
+
 /// The entries of a tensor, in storage order and each once, cut into groups that share the coordinates of all levels
 /// down to some level; each group has a position of that level. The levels are packed from the outermost in, each
 /// cutting the groups of the one above.
@@ -74,6 +76,8 @@ struct LevelFunctions {
   std::optional<std::string> (*verify)(const LevelRun& run);
   /// How a partition of the level follows from coordinates, positions, its parent or its child.
   plan::PartitionFunctions partition;
+  /// How kernels use it (kernel.hpp).
+  const KernelFunctions* kernel;
 };
 
 /// The partition functions that begin colourings and put entries into them.

@@ -136,4 +136,53 @@ std::optional<std::string> verify_order(const LevelRun& run) {
                      now == before ? "each stands once" : "they must rise");
 }
 
+// ---- kernels ----
+
+namespace kernel {
+
+using ir::Expr;
+using ir::Var;
+
+Expr first(const KernelLevel& level, const Expr& parent) {
+  return ir::cast(ScalarType::Int64, ir::load(level.array("pos"), parent));
+}
+Var weight(const KernelLevel& level) { return level.array("pos"); }
+Expr coordinate(const KernelLevel& level, const Expr& position) {
+  return ir::cast(ScalarType::Int64, ir::load(level.array("crd"), position));
+}
+
+Expr step(const KernelLevel& level, const Expr& position, const Expr& start, const Expr& end) {
+  ir::Body& body = level.body();
+  Var at = body.variable(level.name + "_end", start), crd = level.array("crd");
+  Expr same = ir::equal(ir::load(crd, at), ir::load(crd, position));
+  body.loop_while(Expr(at) < end && same, [&] { body.increase(at, 1); });
+  return at;
+}
+
+Located locate(const KernelLevel& level, const Above& above, const Expr& coordinate) {
+  return search(level, children_of(unique, level, above), coordinate);
+}
+
+Located search(const KernelLevel& level, const Segment& positions, const Expr& sought) {
+  ir::Body& body = level.body();
+  Var begin = body.constant(level.name + "_from", positions.begin),
+      end = body.constant(level.name + "_to", positions.end), crd = level.array("crd");
+  Var position = body.constant("p" + level.name, ir::lower_bound(crd, begin, end, ir::cast(crd.type.scalar, sought)));
+  Var found = body.constant("has_" + level.name,
+                            Expr(position) < end && ir::equal(kernel::coordinate(level, position), sought));
+  return {position, found, end};
+}
+
+Expr seek(const KernelLevel& level, const Segment& range, const Expr& coordinate) {
+  return ir::lower_bound(level.array("crd"), range.begin, range.end, coordinate);
+}
+
+void append(const KernelLevel& level, const Expr& position, const Expr& coordinate) {
+  Var crd = level.array("crd");
+  level.body().store(crd, position, ir::cast(crd.type.scalar, coordinate));
+}
+std::vector<Var> appended(const KernelLevel& level) { return {level.array("crd")}; }
+
+}  // namespace kernel
+
 }  // namespace spdistal::lists

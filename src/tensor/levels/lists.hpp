@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "tensor/levels/kernel.hpp"
 #include "tensor/levels/level.hpp"
 
 namespace spdistal::lists {
@@ -67,11 +68,40 @@ struct Partitions : Colourings<L> {
                                                   from_child};
 };
 
+/// How kernels use levels with pos and crd.
+namespace kernel {
+
+ir::Expr first(const KernelLevel& level, const ir::Expr& parent);
+ir::Var weight(const KernelLevel& level);
+ir::Expr coordinate(const KernelLevel& level, const ir::Expr& position);
+ir::Expr step(const KernelLevel& level, const ir::Expr& position, const ir::Expr& start, const ir::Expr& end);
+Located locate(const KernelLevel& level, const Above& above, const ir::Expr& coordinate);
+/// In a segment of positions whose coordinates rise.
+Located search(const KernelLevel& level, const Segment& positions, const ir::Expr& coordinate);
+ir::Expr seek(const KernelLevel& level, const Segment& range, const ir::Expr& coordinate);
+void append(const KernelLevel& level, const ir::Expr& position, const ir::Expr& coordinate);
+std::vector<ir::Var> appended(const KernelLevel& level);
+
+/// Of those that have each coordinate once below a parent.
+inline constexpr KernelFunctions unique{.first = first,
+                                        .weight = weight,
+                                        .coordinate = coordinate,
+                                        .locate = locate,
+                                        .seek = seek,
+                                        .append = append,
+                                        .appended = appended};
+/// Of those that may repeat them.
+inline constexpr KernelFunctions repeating{
+    .first = first, .weight = weight, .coordinate = coordinate, .step = step, .locate = locate, .seek = seek};
+
+}  // namespace kernel
+
 /// Everything but packing and verifying is the same for all of them.
 template <class L>
 constexpr LevelFunctions level_functions(LevelArrays (*pack)(const PackLevel&, Groups&),
-                                         std::optional<std::string> (*verify)(const LevelRun&)) {
-  return {pack, children, coordinate, locate, expand, verify, Partitions<L>::table};
+                                         std::optional<std::string> (*verify)(const LevelRun&),
+                                         const KernelFunctions& kernel) {
+  return {pack, children, coordinate, locate, expand, verify, Partitions<L>::table, &kernel};
 }
 
 }  // namespace spdistal::lists

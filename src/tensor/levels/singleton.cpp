@@ -57,6 +57,19 @@ plan::Fragment from_child(const plan::Level& l) {
           {l.parents(), plan::Op::Copy, {l.positions()}, {}, {name, "partition_from_child"}}};
 }
 
+// ---- kernels: positions are those of the level above ----
+
+Located locate_in_kernel(const KernelLevel& level, const Above& above, const ir::Expr& coordinate);
+
+constexpr KernelFunctions kernel{.coordinate = lists::kernel::coordinate,
+                                 .step = lists::kernel::step,
+                                 .locate = locate_in_kernel,
+                                 .seek = lists::kernel::seek};
+
+Located locate_in_kernel(const KernelLevel& level, const Above& above, const ir::Expr& coordinate) {
+  return lists::kernel::search(level, children_of(kernel, level, above), coordinate);
+}
+
 }  // namespace
 
 template <>
@@ -69,7 +82,8 @@ const LevelFunctions& level_functions<levels::Singleton>() {
       expand,
       verify,
       {Colours::init_universe, Colours::universe_entry, finalize_universe, finalize_universe_set,
-       Colours::init_non_zero, Colours::non_zero_entry, finalize_non_zero, from_parent, from_child}};
+       Colours::init_non_zero, Colours::non_zero_entry, finalize_non_zero, from_parent, from_child},
+      &kernel};
   return table;
 }
 

@@ -1,0 +1,31 @@
+#include "tensor/levels/kernel.hpp"
+
+#include "tensor/levels/level.hpp"
+
+namespace spdistal {
+
+const KernelFunctions& kernel_functions(const LevelFormat& level) { return *functions_of(level).kernel; }
+
+bool begins_tuples(const Format& format, size_t k) {
+  return k + 1 < format.order() && !kernel_functions(format.levels()[k + 1]).first;
+}
+
+size_t leading_dense_levels(const Format& format) {
+  size_t count = 0;
+  while (count < format.order() && stores_all(kernel_functions(format.levels()[count]))) count++;
+  return count;
+}
+
+Segment children_of(const KernelFunctions& functions, const KernelLevel& level, const Segment& parents) {
+  if (!functions.first) return parents;
+  return {functions.first(level, parents.begin), functions.first(level, parents.end)};
+}
+
+Segment children_of(const KernelFunctions& functions, const KernelLevel& level, const Above& above) {
+  Segment parents{above.position, above.end ? *above.end : above.position + 1};
+  Segment out = children_of(functions, level, parents);
+  if (!above.present) return out;
+  return {ir::select(*above.present, out.begin, ir::int64(0)), ir::select(*above.present, out.end, ir::int64(0))};
+}
+
+}  // namespace spdistal
