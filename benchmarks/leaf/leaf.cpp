@@ -59,7 +59,7 @@ class Compiled {
     kernel_.emplace(jit.load(leaf_->function()));
   }
 
-  void run(codegen::HostContext& context) {
+  void run(runtime::HostContext& context) {
     result_.reset();
     result_.emplace(leaf_->compute(storages_, context, [&](spd_call& call) { (*kernel_)(call); }));
   }
@@ -112,7 +112,7 @@ bool measure(const Case& of, codegen::Jit& jit) {
   if (std::getenv("SHOW")) fmt::print("{}\n{}\n", standard.text(), best.text());
   hand::Made made;
   for (int threads : {1, 2}) {
-    codegen::HostContext context(threads);
+    runtime::HostContext context(threads);
     omp_set_num_threads(threads);
     std::vector<Contestant> contestants{{"hand", {}, [&] { of.loop(made); }},
                                         {"default", {}, [&] { standard.run(context); }},

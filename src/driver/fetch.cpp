@@ -53,7 +53,7 @@ void Fetch::State::release() {
   require(!under_way, "values that are under way have memory");
   for (FetchedPiece& p : pieces) {
     p.own.reset();
-    if (p.staged) *p.staged->buffer() = runtime::Buffer();
+    if (p.staged) *p.staged->buffer() = memory::Buffer();
   }
   exchange->release();
   brought = 0;
@@ -67,7 +67,7 @@ void Fetch::State::allocate() {
     FetchedPiece& p = piece(c);
     const runtime::Instance& before = (*users)[c];
     if (p.pattern) p.own.emplace(p.pattern, before.type());
-    if (p.staged) p.staged->buffer()->grow(runtime::bytes_for(before.layout().extent(), before.type()));
+    if (p.staged) p.staged->buffer()->reserve(runtime::bytes_for(before.layout().extent(), before.type()));
     fresh.add(p.pattern && !p.staged ? instance_of(*p.own, before.shared_layout()) : before);
   }
   users = std::move(fresh);

@@ -44,29 +44,10 @@ void check_whole_levels(const lower::Kernel& kernel, int tensor, const View& vie
   }
 }
 
-// Memory of a result that a kernel asks for: it becomes the tensor's own.
-class Room final : public codegen::ArrayOwner {
- public:
-  void* reserve(size_t bytes) override {
-    memory_ = Buffer::uninitialized(bytes);
-    return memory_.data();
-  }
-  Buffer take(int64_t count, size_t element) {
-    size_t bytes = size_t(count) * element;
-    if (memory_.size() == 0 && bytes == 0) reserve(0);
-    require(memory_.size() >= bytes, "a kernel asks for as much memory as it fills");
-    memory_.shrink(bytes);
-    return std::move(memory_);
-  }
-
- private:
-  Buffer memory_;
-};
-
 // The arrays that a kernel makes, until they become a tensor.
 struct MadeArrays {
-  std::vector<Room> pos, crd, lists;
-  Room values;
+  std::vector<runtime::ResultArray> pos, crd, lists;
+  runtime::ResultArray values;
   std::vector<spd_level> levels;
   std::vector<spd_array> arrays;
   spd_tensor tensor{};
@@ -77,16 +58,13 @@ struct MadeArrays {
       const Range& range = bounds[size_t(format.mode_order()[k])];
       levels[k].extent = levels[k].stride = range.size();
       levels[k].lo = range.lo;
-      levels[k].pos.owner = owner(pos[k]);
-      levels[k].crd.owner = owner(crd[k]);
-      arrays[k].owner = owner(lists[k]);
+      levels[k].pos.owner = &pos[k];
+      levels[k].crd.owner = &crd[k];
+      arrays[k].owner = &lists[k];
     }
     tensor.levels = levels.data();
-    tensor.vals.owner = owner(values);
+    tensor.vals.owner = &values;
   }
-
- private:
-  static codegen::ArrayOwner* owner(Room& room) { return &room; }
 };
 
 }  // namespace
@@ -208,7 +186,7 @@ lower::Kernel lowered(const ConcreteStatement& statement, const Widths& widths, 
 ir::Function optimized(const ir::Function& f) { return passes::optimize(f, {.target = {codegen::vector_bytes()}}); }
 
 // Calls the kernel, on one thread where starting others takes longer than all the work.
-void launch(spd_call& call, codegen::HostContext& context, std::span<const spd_tensor> tensors, const Leaf::Run& run) {
+void launch(spd_call& call, runtime::HostContext& context, std::span<const spd_tensor> tensors, const Leaf::Run& run) {
   int64_t stored = 0;
   for (const spd_tensor& tensor : tensors) stored += tensor.vals.count;
   int64_t threads = context.threads;
@@ -267,7 +245,7 @@ bool Leaf::is_placed() const {
   return kernel_.assembly == lower::Assembly::Dense || kernel_.assembly == lower::Assembly::Shared;
 }
 
-Storage Leaf::compute(const Storages& storages, codegen::HostContext& context, const Run& run) const {
+Storage Leaf::compute(const Storages& storages, runtime::HostContext& context, const Run& run) const {
   std::vector<const Storage*> operands;
   for (const Access& access : kernel_.operands) operands.push_back(storages.at(access.tensor));
   // Sizes are known by now; a number of pieces that nobody gave is the number of processes.
@@ -290,7 +268,7 @@ PatternHandle Leaf::result_pattern(const LeafInputs& inputs, const std::vector<R
   return std::make_shared<const Pattern>(result.format(), known_dims(result), std::move(levels));
 }
 
-void Leaf::compute_into(View& result, LeafInputs& inputs, codegen::HostContext& context, const Run& run) const {
+void Leaf::compute_into(View& result, LeafInputs& inputs, runtime::HostContext& context, const Run& run) const {
   require(is_placed(), "a result that is computed in place has its places before");
   check_whole_levels(kernel_, 0, result);
   if (kernel_.zero_first) result.zero();
@@ -299,7 +277,7 @@ void Leaf::compute_into(View& result, LeafInputs& inputs, codegen::HostContext& 
   launch(call, context, inputs.tensors_, run);
 }
 
-Storage Leaf::compute(LeafInputs& inputs, const std::vector<Range>& bounds, codegen::HostContext& context,
+Storage Leaf::compute(LeafInputs& inputs, const std::vector<Range>& bounds, runtime::HostContext& context,
                       const Run& run) const {
   const TensorVar& result = kernel_.result;
   if (is_placed()) {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "codegen/jit.hpp"
-#include "codegen/memory.hpp"
 #include "lower/lower.hpp"
 #include "notation/concrete.hpp"
+#include "runtime/device/host_context.hpp"
 #include "tensor/storage.hpp"
 
 namespace spdistal {
@@ -110,12 +110,12 @@ class Leaf {
 
   /// Computes the result from whole tensors. For a statement that adds (+=) to a dense result, `storages` has what it
   /// held before.
-  Storage compute(const Storages& storages, codegen::HostContext& context, const Run& run) const;
+  Storage compute(const Storages& storages, runtime::HostContext& context, const Run& run) const;
   /// Computes a piece of the result that covers these coordinates, one range for each dimension; it starts from zero.
-  Storage compute(LeafInputs& inputs, const std::vector<Range>& bounds, codegen::HostContext& context,
+  Storage compute(LeafInputs& inputs, const std::vector<Range>& bounds, runtime::HostContext& context,
                   const Run& run) const;
   /// Computes a piece of a placed result in place: zeroed first where that is needed, added to where the start is Old.
-  void compute_into(View& result, LeafInputs& inputs, codegen::HostContext& context, const Run& run) const;
+  void compute_into(View& result, LeafInputs& inputs, runtime::HostContext& context, const Run& run) const;
   /// What a placed result stores where; a shared pattern is that of its operand's piece.
   PatternHandle result_pattern(const LeafInputs& inputs, const std::vector<Range>& bounds) const;
 

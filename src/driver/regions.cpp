@@ -120,10 +120,10 @@ Partition held_by(const Home& home, const Space& universe) {
 }
 
 namespace {
-std::shared_ptr<runtime::Buffer> memory_of(const Storage& storage) {
+std::shared_ptr<memory::Buffer> memory_of(const Storage& storage) {
   std::span<std::byte> bytes{const_cast<std::byte*>(storage.value_bytes()),
                              size_t(storage.nnz()) * size_of(storage.type())};
-  return std::make_shared<runtime::Buffer>(runtime::Buffer::borrow(bytes));
+  return std::make_shared<memory::Buffer>(memory::Buffer::borrowed(bytes));
 }
 }  // namespace
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codegen/jit.hpp"
-#include "codegen/memory.hpp"
+#include "runtime/device/host_context.hpp"
 #include "runtime/transport/transport.hpp"
 
 namespace spdistal {
@@ -40,7 +40,7 @@ class Session {
   void connect(std::shared_ptr<runtime::Transport> transport);
 
   codegen::Jit jit;
-  codegen::HostContext context;
+  runtime::HostContext context;
   int64_t overlap_bytes;
   std::vector<std::string> notes;  // what a user should know, such as that there is no compiler
 

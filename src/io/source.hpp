@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "tensor/buffer.hpp"
+#include "memory/array.hpp"
 
 namespace spdistal {
 

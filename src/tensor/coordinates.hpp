@@ -7,9 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "base/require.hpp"
+#include "memory/array.hpp"
 #include "spdistal/result.hpp"
 #include "spdistal/scalar_type.hpp"
-#include "tensor/buffer.hpp"
 #include "tensor/values.hpp"
 
 namespace spdistal {

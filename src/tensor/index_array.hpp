@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "base/require.hpp"
-#include "tensor/buffer.hpp"
+#include "memory/buffer.hpp"
 
 namespace spdistal {
 

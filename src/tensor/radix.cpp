@@ -8,6 +8,8 @@
 #include <bit>
 #include <vector>
 
+#include "base/require.hpp"
+
 namespace spdistal {
 namespace {
 

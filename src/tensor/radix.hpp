@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "tensor/buffer.hpp"
+#include "memory/array.hpp"
 
 namespace spdistal {
 

@@ -23,7 +23,7 @@ namespace {
 using namespace notation;
 
 std::optional<std::string> find_fault(const test::BuiltProgram& program, codegen::Jit& jit,
-                                      codegen::HostContext& context) {
+                                      runtime::HostContext& context) {
   test::StoredProgram data(program);
   reference::Arrays wanted = program.arrays;
   reference::evaluate(program.assignment, wanted);
@@ -42,7 +42,7 @@ TEST(Compiled, AgreesWithTheDenseEvaluatorOnRandomPrograms) {
   int cases = std::getenv("FULL_TESTS") ? 5000 : 500;
   codegen::Jit jit{codegen::JitOptions{}};
   if (!jit.compiles()) GTEST_SKIP() << "there is no compiler";
-  codegen::HostContext context(2);
+  runtime::HostContext context(2);
   for (int n = 0; n < cases; n++) {
     int seed = 1000000 + n;
     std::mt19937_64 random{uint64_t(seed)};

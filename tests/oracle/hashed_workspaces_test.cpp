@@ -5,12 +5,12 @@
 #include <random>
 
 #include "codegen/jit.hpp"
-#include "codegen/memory.hpp"
 #include "driver/leaf.hpp"
 #include "ir/interpret.hpp"
 #include "notation/concretize.hpp"
 #include "notation/parse.hpp"
 #include "reference/evaluate.hpp"
+#include "runtime/device/host_context.hpp"
 #include "support/program_case.hpp"
 #include "support/random_tensor.hpp"
 #include "tensor/pack.hpp"
@@ -68,7 +68,7 @@ void expect_right(const Product& product, std::mt19937_64& random, int64_t entri
   reference::Arrays wanted = program.arrays;
   reference::evaluate(program.assignment, wanted);
   Leaf leaf(program.statement, storages, LeafOptions{.largest_dense_workspace = columns - 1});
-  codegen::HostContext context(3);
+  runtime::HostContext context(3);
   Storage result = leaf.compute(storages, context, [&](spd_call& call) { caller(leaf, call); });
   EXPECT_TRUE(test::to_array(result) == wanted.at(program.assignment.lhs.tensor));
 }
@@ -115,7 +115,7 @@ TEST(HashedWorkspaces, TakeNoRoomForWhatADimensionHas) {
   Storages storages{{declare("B"), &stored_b}, {declare("C"), &stored_c}};
   Assignment assignment = parse_assignment("A(i,j) = B(i,k) * C(k,j)", scope);
   Leaf leaf(concretize(assignment).value(), storages);
-  codegen::HostContext context(2);
+  runtime::HostContext context(2);
   Storage result = leaf.compute(storages, context, [&](spd_call& call) { ir::interpret(leaf.function(), call); });
   Coordinates found = unpack(result);
   ASSERT_EQ(found.size(), 2);

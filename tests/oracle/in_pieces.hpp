@@ -5,7 +5,6 @@
 
 #include <random>
 
-#include "codegen/memory.hpp"
 #include "driver/leaf.hpp"
 #include "ir/interpret.hpp"
 #include "ir/print.hpp"
@@ -13,6 +12,7 @@
 #include "oracle/walk.hpp"
 #include "reference/arithmetic.hpp"
 #include "reference/evaluate.hpp"
+#include "runtime/device/host_context.hpp"
 #include "support/random_tensor.hpp"
 #include "tensor/pack.hpp"
 
@@ -275,7 +275,7 @@ class InPieces {
   const reference::Arrays& arrays_;
   std::mt19937_64& random_;
   int64_t parts_;  // the number of parts where it is not known when compiling
-  codegen::HostContext context_;
+  runtime::HostContext context_;
   std::map<TensorVar, Storage> whole_;
   Storages storages_;
   std::vector<Storage> pieces_;

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <random>
 
-#include "codegen/memory.hpp"
 #include "driver/leaf.hpp"
 #include "driver/state.hpp"
 #include "ir/interpret.hpp"
@@ -13,6 +12,7 @@
 #include "notation/concretize.hpp"
 #include "notation/print.hpp"
 #include "reference/evaluate.hpp"
+#include "runtime/device/host_context.hpp"
 #include "support/random_program.hpp"
 #include "support/random_schedule.hpp"
 #include "support/random_tensor.hpp"
@@ -49,7 +49,7 @@ std::optional<std::string> find_fault(const test::BuiltProgram& program, int64_t
       return fault + "\n" + print(program.statement) + "\n" + ir::print(leaf.kernel().function);
     };
     if (Result<> legal = ir::verify(leaf.kernel().function); !legal) return with_kernel(legal.refusal().str());
-    codegen::HostContext context(threads);
+    runtime::HostContext context(threads);
     Storage result = leaf.compute(data.storages, context,
                                   [&](spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); });
     if (Result<> sound = verify(result); !sound) return with_kernel(sound.refusal().str());

@@ -5,7 +5,6 @@
 #include <random>
 #include <set>
 
-#include "codegen/memory.hpp"
 #include "driver/leaf.hpp"
 #include "driver/state.hpp"
 #include "ir/interpret.hpp"
@@ -15,6 +14,7 @@
 #include "notation/print.hpp"
 #include "reference/arithmetic.hpp"
 #include "reference/evaluate.hpp"
+#include "runtime/device/host_context.hpp"
 #include "support/formats.hpp"
 #include "support/program_case.hpp"
 #include "support/random_tensor.hpp"
@@ -83,7 +83,7 @@ class Statements : public ::testing::TestWithParam<Named> {
       Leaf leaf(loops, storages);
       SCOPED_TRACE(ir::print(leaf.kernel().function));
       if (Result<> legal = ir::verify(leaf.kernel().function); !legal) FAIL() << legal.refusal().str();
-      codegen::HostContext context(int64_t(1 + seed % 3));
+      runtime::HostContext context(int64_t(1 + seed % 3));
       Storage result = leaf.compute(storages, context,
                                     [&](spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); });
       if (Result<> sound = verify(result); !sound) FAIL() << sound.refusal().str();

@@ -4,13 +4,13 @@
 
 #include <random>
 
-#include "codegen/memory.hpp"
 #include "driver/leaf.hpp"
 #include "ir/interpret.hpp"
 #include "ir/print.hpp"
 #include "ir/verify.hpp"
 #include "reference/arithmetic.hpp"
 #include "reference/evaluate.hpp"
+#include "runtime/device/host_context.hpp"
 #include "support/formats.hpp"
 #include "support/program_case.hpp"
 #include "support/random_tensor.hpp"
@@ -67,7 +67,7 @@ inline lower::Kernel expect_right(const SmallStatement& of, const Caller& caller
   SCOPED_TRACE(ir::print(leaf.kernel().function));
   EXPECT_TRUE(ir::verify(leaf.kernel().function));
   for (int64_t threads : {1, 3}) {
-    codegen::HostContext context(threads);
+    runtime::HostContext context(threads);
     Storage result = leaf.compute(stored.storages, context, [&](spd_call& call) { caller(leaf, call); });
     EXPECT_TRUE(verify(result));
     EXPECT_TRUE(to_array(result) == wanted.at(program.assignment.lhs.tensor)) << threads << " threads";

@@ -5,11 +5,11 @@
 #include <random>
 
 #include "codegen/jit.hpp"
-#include "codegen/memory.hpp"
 #include "driver/leaf.hpp"
 #include "ir/interpret.hpp"
 #include "notation/print.hpp"
 #include "reference/evaluate.hpp"
+#include "runtime/device/host_context.hpp"
 #include "support/program_case.hpp"
 #include "support/random_tensor.hpp"
 
@@ -121,7 +121,7 @@ void expect_right(const test::ProgramCase& described, int64_t threads, const Cal
   reference::Arrays wanted = program.arrays;
   reference::evaluate(program.assignment, wanted);
   Leaf leaf(program.statement, data.storages);
-  codegen::HostContext context(threads);
+  runtime::HostContext context(threads);
   Storage result = leaf.compute(data.storages, context, [&](spd_call& call) { caller(leaf, call); });
   EXPECT_TRUE(test::to_array(result) == wanted.at(program.assignment.lhs.tensor));
 }

@@ -6,10 +6,10 @@
 #include <random>
 
 #include "codegen/jit.hpp"
-#include "codegen/memory.hpp"
 #include "driver/leaf.hpp"
 #include "ir/interpret.hpp"
 #include "reference/evaluate.hpp"
+#include "runtime/device/host_context.hpp"
 #include "support/program_case.hpp"
 #include "support/random_tensor.hpp"
 
@@ -89,7 +89,7 @@ void expect_right(const test::ProgramCase& described, const Limits& limits, cons
     int64_t entries = 0;
     // One thread alone does not count where all there may be fits.
     for (int64_t threads : {1, 3}) {
-      codegen::HostContext context(threads);
+      runtime::HostContext context(threads);
       Storage result = leaf.compute(storages, context, [&](spd_call& call) { caller(leaf, call); });
       EXPECT_TRUE(test::to_array(result) == wanted.at(program.assignment.lhs.tensor)) << "at most " << largest;
       bool packed = leaf.kernel().assembly == lower::Assembly::Listed;
@@ -132,7 +132,7 @@ TEST(WidePositions, AreCompiledForOnlyWhereTheyAreNeeded) {
   test::BuiltProgram program = test::build(as_case(assembled[0], random));
   test::StoredProgram stored(program);
   const Storages& storages = stored.storages;
-  codegen::HostContext context(1);
+  runtime::HostContext context(1);
   auto loads_of_three_runs = [&](int64_t largest) {
     Leaf leaf(program.statement, storages, LeafOptions{.largest_position = largest});
     int64_t before = jit.loads();

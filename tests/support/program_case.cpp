@@ -5,13 +5,13 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "codegen/memory.hpp"
 #include "driver/state.hpp"
 #include "io/files.hpp"
 #include "ir/interpret.hpp"
 #include "ir/verify.hpp"
 #include "notation/parse.hpp"
 #include "reference/arithmetic.hpp"
+#include "runtime/device/host_context.hpp"
 #include "schedule/parse.hpp"
 #include "schedule/print.hpp"
 #include "support/elements.hpp"
@@ -60,7 +60,7 @@ Storage converted(const Conversion& conversion, const Storage& from, int64_t thr
   Storages storages{{conversion.from, &from}};
   Leaf leaf(conversion.statement, storages);
   ir::verify(leaf.kernel().function).value();
-  codegen::HostContext context(threads);
+  runtime::HostContext context(threads);
   return leaf.compute(storages, context,
                       [&](spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); });
 }

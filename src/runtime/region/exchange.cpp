@@ -119,7 +119,7 @@ void Exchange::State::prepare() {
     std::ranges::stable_sort(additions, {}, &Addition::from);
     int64_t largest = 0;
     for (const Copy& copy : plan.copies) largest = std::max(largest, copy.elements.bytes());
-    scratch.grow(size_t(largest));
+    scratch.reserve(size_t(largest));
   }
 }
 
@@ -177,9 +177,9 @@ void Exchange::State::prepare_staging() {
 }
 
 void Exchange::State::allocate_staging() {
-  for (size_t bytes : out_sizes) out_staging.emplace_back(bytes);
-  for (size_t bytes : in_sizes) in_staging.emplace_back(bytes);
-  if (collective() && !gathered_into) gathered.grow(size_t(gathered_offsets.back() + gathered_counts.back()));
+  for (size_t bytes : out_sizes) out_staging.push_back(Buffer::uninitialized(bytes));
+  for (size_t bytes : in_sizes) in_staging.push_back(Buffer::uninitialized(bytes));
+  if (collective() && !gathered_into) gathered.reserve(size_t(gathered_offsets.back() + gathered_counts.back()));
   has_staging = true;
 }
 

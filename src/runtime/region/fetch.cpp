@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "memory/copy.hpp"
 #include "runtime/transport/agree.hpp"
 
 namespace spdistal::runtime {
@@ -21,7 +22,11 @@ Instance with_ghosts(const Instance& home, const Space& ghosts) {
   size_t element = size_of(home.type());
   int64_t behind = std::max(home.layout().extent(), int64_t(home.buffer()->size() / element));
   auto layout = std::make_shared<const Layout>(home.layout().with_tail(ghosts, behind));
-  home.buffer()->grow(bytes_for(layout->extent(), home.type()));
+  if (size_t bytes = bytes_for(layout->extent(), home.type()); bytes > home.buffer()->size()) {
+    Buffer grown = Buffer::zeroed(bytes);
+    memory::copy_bytes(grown.data(), home.data(), home.buffer()->size());
+    *home.buffer() = std::move(grown);
+  }
   return Instance(home.type(), layout, home.buffer());
 }
 

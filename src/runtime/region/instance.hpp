@@ -3,12 +3,11 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <span>
 #include <vector>
 
 #include "base/require.hpp"
-#include "runtime/region/buffer.hpp"
+#include "memory/buffer.hpp"
 #include "runtime/region/layout.hpp"
 #include "spdistal/scalar_type.hpp"
 
@@ -18,14 +17,14 @@ namespace spdistal::runtime {
 inline size_t bytes_for(int64_t elements, ScalarType type) {
   size_t bytes;
   if (__builtin_mul_overflow(size_t(elements), size_of(type), &bytes) || bytes > size_t(PTRDIFF_MAX))
-    throw std::bad_alloc();
+    throw memory::OutOfMemory(SIZE_MAX, memory::host);
   return bytes;
 }
 
 class Instance {
  public:
   Instance(ScalarType type, std::shared_ptr<const Layout> layout)
-      : Instance(type, layout, std::make_shared<Buffer>(bytes_for(layout->extent(), type))) {}
+      : Instance(type, layout, std::make_shared<Buffer>(Buffer::zeroed(bytes_for(layout->extent(), type)))) {}
   Instance(ScalarType type, std::shared_ptr<const Layout> layout, std::shared_ptr<Buffer> buffer)
       : type_(type), layout_(std::move(layout)), buffer_(std::move(buffer)) {
     require(buffer_->size() >= bytes_for(layout_->extent(), type_), "an instance fits its memory");

@@ -7,9 +7,9 @@
 #include <span>
 #include <string>
 
+#include "memory/array.hpp"
 #include "plan/partition.hpp"
 #include "spdistal/format.hpp"
-#include "tensor/buffer.hpp"
 #include "tensor/storage.hpp"
 
 namespace spdistal {

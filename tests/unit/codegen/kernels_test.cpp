@@ -113,7 +113,7 @@ TEST(Kernels, LargeResultsAreStreamedInVectorsOfAnyWidth) {
       // Elements that do not begin with a cache line are not.
       for (size_t skipped : {0, 1}) {
         CallData call(threads);
-        codegen::Buffer memory;
+        runtime::ResultArray memory;
         auto* A = static_cast<double*>(memory.reserve((40 * 32 + 1) * sizeof(double))) + skipped;
         call.tensor({dense(40), dense(32)}, {A, 40 * 32, nullptr});
         add_csr(call, B);

@@ -3,7 +3,7 @@
 #include <deque>
 #include <vector>
 
-#include "codegen/memory.hpp"
+#include "runtime/device/host_context.hpp"
 #include "spdistal/abi.h"
 
 namespace spdistal::testing {
@@ -45,9 +45,9 @@ class CallData {
   }
 
  private:
-  codegen::HostContext context_;
+  runtime::HostContext context_;
   std::deque<std::vector<spd_level>> levels_;
-  std::deque<codegen::Buffer> buffers_;
+  std::deque<runtime::ResultArray> buffers_;
   std::vector<spd_tensor> tensors_;
   std::vector<spd_array> arrays_;
   std::vector<int64_t> scalars_;

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "memory/buffer.hpp"
 #include "partition/random_sets.hpp"
-#include "runtime/region/buffer.hpp"
 #include "runtime/region/selection.hpp"
 #include "runtime/task/launch.hpp"
 #include "runtime/transport/mpi.hpp"
@@ -14,27 +14,6 @@ namespace spdistal::runtime {
 namespace {
 
 using namespace testkit;
-
-TEST(Buffer, IsAlignedZeroAndKeepsItsContentsWhenItGrows) {
-  Buffer buffer(100);
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer.data()) % Buffer::alignment, 0u);
-  for (size_t k = 0; k < 100; k++) EXPECT_EQ(buffer.data()[k], std::byte(0));
-  buffer.data()[99] = std::byte(7);
-  buffer.grow(5 << 20);
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer.data()) % Buffer::huge_page, 0u);
-  EXPECT_EQ(buffer.data()[99], std::byte(7));
-  EXPECT_EQ(buffer.data()[(5 << 20) - 1], std::byte(0));
-  std::byte* before = buffer.data();
-  buffer.grow(1000);
-  EXPECT_EQ(buffer.data(), before) << "memory that suffices is kept";
-}
-
-TEST(Buffer, OfSomebodyElseCannotGrow) {
-  std::vector<std::byte> mine(16);
-  Buffer buffer = Buffer::borrow(mine);
-  EXPECT_EQ(buffer.data(), mine.data());
-  EXPECT_THROW(buffer.grow(17), InternalError);
-}
 
 TEST(Layout, GivesEveryElementAPlaceOfItsOwn) {
   Random random(41);
@@ -113,7 +92,7 @@ TEST(Region, HasAnInstanceOfZerosForEachColour) {
 TEST(Region, OverArraysThatAreThereCopiesNothing) {
   std::vector<double> values{1, 2, 3};
   auto layout = std::make_shared<const Layout>(Layout::compact(Space::interval(7, 10)));
-  auto buffer = std::make_shared<Buffer>(Buffer::borrow(std::as_writable_bytes(std::span(values))));
+  auto buffer = std::make_shared<Buffer>(Buffer::borrowed(std::as_writable_bytes(std::span(values))));
   Instances instances(Range{0, 1});
   instances.add(Instance(ScalarType::Float64, layout, buffer));
   Partition held(ColourGrid({1}), Space::interval(0, 20), {Space::interval(7, 10)});

@@ -1,5 +1,5 @@
 // What the host does with the memory of kernels: scratch that is reused, parts of results that are put behind each other.
-#include "codegen/memory.hpp"
+#include "runtime/device/host_context.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "base/require.hpp"
 
-namespace spdistal::codegen {
+namespace spdistal::runtime {
 namespace {
 
 /// A result of shares of different lengths, and what it must be: 0, 1, 2, …
@@ -107,4 +107,4 @@ TEST(HostMemory, LargeMemoryServesEveryThread) {
 }
 
 }  // namespace
-}  // namespace spdistal::codegen
+}  // namespace spdistal::runtime

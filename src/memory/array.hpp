@@ -1,52 +1,16 @@
-// Memory for tensors: aligned to 64 bytes; large blocks stand on huge pages, and those given back are kept for reuse.
-// Nothing is initialised unless asked for.
+// A growing array of plain values over a Buffer of the host; new elements are not initialised.
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <memory>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 
-#include "base/require.hpp"
+#include "memory/buffer.hpp"
+#include "memory/copy.hpp"
 
-namespace spdistal {
+namespace spdistal::memory {
 
-/// "80 B", "12.5 MiB".
-std::string describe_bytes(double bytes);
-/// The memory of this machine.
-size_t physical_memory();
-
-/// A block of bytes with one owner.
-class Buffer {
- public:
-  Buffer() = default;
-  /// Throws SystemError where the system has no more memory.
-  static Buffer uninitialized(size_t bytes);
-  static Buffer zeroed(size_t bytes);
-
-  std::byte* data() { return memory_.get(); }
-  const std::byte* data() const { return memory_.get(); }
-  size_t size() const { return bytes_; }
-  Buffer clone() const;
-  /// Keeps the first bytes; the system has back what lay behind them.
-  void shrink(size_t bytes);
-
-  Buffer(Buffer&& other) noexcept : memory_(std::move(other.memory_)), bytes_(std::exchange(other.bytes_, 0)) {}
-  Buffer& operator=(Buffer&& other) noexcept {
-    memory_ = std::move(other.memory_);
-    bytes_ = std::exchange(other.bytes_, 0);
-    return *this;
-  }
-
- private:
-  std::shared_ptr<std::byte> memory_;
-  size_t bytes_ = 0;
-};
-
-/// A growing array of plain values over a Buffer; new elements are not initialised.
 template <class T>
 class Array {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -72,7 +36,7 @@ class Array {
   void reserve(int64_t capacity) {
     if (capacity <= this->capacity()) return;
     Buffer grown = Buffer::uninitialized(size_t(capacity) * sizeof(T));
-    if (size_ > 0) std::memcpy(grown.data(), buffer_.data(), size_t(size_) * sizeof(T));
+    copy_bytes(grown.data(), buffer_.data(), size_t(size_) * sizeof(T));
     buffer_ = std::move(grown);
   }
   /// Keeps the elements that stay; shrinking gives no memory back.
@@ -86,7 +50,7 @@ class Array {
   }
   Array clone() const {
     Array out(size_);
-    if (size_ > 0) std::memcpy(out.data(), data(), size_t(size_) * sizeof(T));
+    copy_bytes(out.data(), data(), size_t(size_) * sizeof(T));
     return out;
   }
   /// The memory itself, for whoever wants to keep it as bytes.
@@ -107,4 +71,8 @@ class Array {
   int64_t size_ = 0;
 };
 
-}  // namespace spdistal
+}  // namespace spdistal::memory
+
+namespace spdistal {
+using memory::Array;
+}

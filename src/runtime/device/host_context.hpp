@@ -3,42 +3,29 @@
 #pragma once
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "memory/buffer.hpp"
+#include "memory/scratch.hpp"
 #include "spdistal/abi.h"
 
-namespace spdistal::codegen {
+namespace spdistal::runtime {
 
-/// Who makes room for a result array.
-class ArrayOwner {
+/// A result array that a kernel makes room for: what the `owner` of such an spd_array points to.
+class ResultArray {
  public:
-  /// Room for at least this much; what was there is lost.
-  virtual void* reserve(size_t bytes) = 0;
-
- protected:
-  ~ArrayOwner() = default;
-};
-
-/// Bytes that grow and are kept, aligned to 64.
-class Buffer final : public ArrayOwner {
- public:
-  /// What was there is lost only where it has to grow.
-  void* reserve(size_t bytes) override;
-  void* data() { return data_.get(); }
-  size_t capacity() const { return capacity_; }
+  /// Room for so much; what was there is lost.
+  void* reserve(size_t bytes);
+  /// The memory, filled with `count` elements, for whoever keeps it.
+  memory::Buffer take(int64_t count, size_t element);
 
  private:
-  struct Free {
-    void operator()(void* memory) const;
-  };
-  std::unique_ptr<void, Free> data_;
-  size_t capacity_ = 0;
+  memory::Buffer memory_;
 };
 
-/// An spd_context. Arrays that kernels resize have an ArrayOwner* as their owner.
+/// An spd_context.
 class HostContext : public spd_context {
  public:
   /// Kernels whose tensors store fewer elements than `smallest_shared` run on one thread.
@@ -64,17 +51,11 @@ class HostContext : public spd_context {
   };
 
   void* take_memory(size_t bytes, bool zeroed);
-  void give_memory(void* memory);
   void append_part(spd_array& array, int64_t shares, int64_t share, void*& part, int64_t count, size_t bytes);
 
+  memory::Scratch scratch_;
   std::mutex mutex_;
   std::map<spd_array*, Appended> appended_;
-  struct Free {
-    Buffer buffer;
-    std::thread::id last;  // who gave it back
-  };
-  std::multimap<size_t, Free> free_;  // by capacity
-  std::map<void*, Buffer> taken_;
 };
 
-}  // namespace spdistal::codegen
+}  // namespace spdistal::runtime

@@ -1,0 +1,100 @@
+#include "memory/buffer.hpp"
+
+#include <atomic>
+
+#include "base/require.hpp"
+#include "memory/poison.hpp"
+#include "memory/pool.hpp"
+
+namespace spdistal::memory {
+namespace {
+
+std::atomic<size_t> held = 0, most = SIZE_MAX;
+
+// Gives a block back, however it comes to be dropped.
+struct GiveBack {
+  Pool* pool;
+  size_t bytes;
+  void operator()(std::byte* data) const noexcept {
+    held.fetch_sub(bytes, std::memory_order_relaxed);
+    pool->give({data, bytes});
+  }
+};
+
+struct Taken {
+  std::shared_ptr<std::byte> data;
+  size_t bytes;
+  Block::Contents contents;
+};
+
+Taken take(size_t bytes, Place place) {
+  Pool& pool = pool_of(place);
+  size_t limit = most.load(std::memory_order_relaxed);
+  if (bytes > limit || held.load(std::memory_order_relaxed) > limit - bytes) throw OutOfMemory(bytes, place);
+  Block block = pool.take(bytes);
+  if (!block.data) throw OutOfMemory(bytes, place);
+  held.fetch_add(block.bytes, std::memory_order_relaxed);
+  return {{block.data, GiveBack{&pool, block.bytes}}, block.bytes, block.contents};
+}
+
+}  // namespace
+
+size_t bytes_held() { return held.load(std::memory_order_relaxed); }
+void set_limit(size_t bytes) { most = bytes; }
+
+Buffer Buffer::uninitialized(size_t bytes, Place place) {
+  Taken taken = take(bytes, place);
+  Buffer out;
+  out.memory_ = std::move(taken.data);
+  out.bytes_ = bytes;
+  out.capacity_ = taken.bytes;
+  out.place_ = place;
+  if (place.is_visible()) poison_fresh({out.data(), bytes});
+  return out;
+}
+
+Buffer Buffer::zeroed(size_t bytes, Place place) {
+  Taken taken = take(bytes, place);
+  if (taken.contents != Block::Contents::Zero) pool_of(place).fill(taken.data.get(), std::byte(0), bytes);
+  Buffer out;
+  out.memory_ = std::move(taken.data);
+  out.bytes_ = bytes;
+  out.capacity_ = taken.bytes;
+  out.place_ = place;
+  return out;
+}
+
+Buffer Buffer::borrowed(std::span<std::byte> bytes, std::shared_ptr<const void> owner, Place place) {
+  Buffer out;
+  out.memory_ = std::shared_ptr<std::byte>(std::move(owner), bytes.data());
+  out.bytes_ = out.capacity_ = bytes.size();
+  out.place_ = place;
+  out.is_borrowed_ = true;
+  return out;
+}
+
+Buffer Buffer::clone() const {
+  Buffer out = uninitialized(bytes_, place_);
+  if (bytes_ > 0) pool_of(place_).copy(out.data(), data(), bytes_);
+  return out;
+}
+
+void Buffer::shrink(size_t bytes) {
+  require(bytes <= bytes_, "a buffer shrinks to less than it was");
+  bytes_ = bytes;
+  if (!is_borrowed_ && memory_) pool_of(place_).drop_behind({data(), capacity_}, bytes);
+}
+
+void Buffer::reserve(size_t bytes) {
+  if (bytes > capacity_ || !memory_) {
+    require(!is_borrowed_, "borrowed memory is as large as it is");
+    Place place = place_;
+    *this = Buffer();
+    *this = uninitialized(bytes, place);
+    return;
+  }
+  bytes_ = bytes;
+  if (place_.is_visible() && !is_borrowed_) poison_fresh({data(), bytes});
+}
+
+}  // namespace spdistal::memory

@@ -1,0 +1,59 @@
+// Memory for tensors: bytes with a place and one owner, aligned to 64. Nothing is initialised unless asked for.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "memory/out_of_memory.hpp"
+#include "memory/place.hpp"
+
+namespace spdistal::memory {
+
+class Buffer {
+ public:
+  Buffer() = default;
+  /// Throws OutOfMemory where there is no more, as do all below.
+  static Buffer uninitialized(size_t bytes, Place place = host);
+  static Buffer zeroed(size_t bytes, Place place = host);
+  /// Memory of somebody else, used in place: `owner` lives as long as the buffer does. Without one, whoever borrows sees
+  /// to that.
+  static Buffer borrowed(std::span<std::byte> bytes, std::shared_ptr<const void> owner = nullptr, Place place = host);
+
+  std::byte* data() { return memory_.get(); }
+  const std::byte* data() const { return memory_.get(); }
+  size_t size() const { return bytes_; }
+  /// What `reserve` can give without asking for more.
+  size_t capacity() const { return capacity_; }
+  Place place() const { return place_; }
+  bool is_borrowed() const { return is_borrowed_; }
+
+  /// At the same place, owned.
+  Buffer clone() const;
+  /// Keeps the first bytes; the system has back what lay behind them.
+  void shrink(size_t bytes);
+  /// So many bytes. What was there is lost where they take other memory; borrowed memory cannot be exchanged.
+  void reserve(size_t bytes);
+
+  Buffer(Buffer&& other) noexcept { *this = std::move(other); }
+  Buffer& operator=(Buffer&& other) noexcept {
+    memory_ = std::move(other.memory_);
+    bytes_ = std::exchange(other.bytes_, 0);
+    capacity_ = std::exchange(other.capacity_, 0);
+    place_ = std::exchange(other.place_, host);
+    is_borrowed_ = std::exchange(other.is_borrowed_, false);
+    return *this;
+  }
+
+ private:
+  std::shared_ptr<std::byte> memory_;  // null where there is none
+  size_t bytes_ = 0, capacity_ = 0;
+  Place place_ = host;
+  bool is_borrowed_ = false;
+};
+
+}  // namespace spdistal::memory
+
+namespace spdistal {
+using memory::Buffer;
+}

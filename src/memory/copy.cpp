@@ -1,0 +1,40 @@
+#include "memory/copy.hpp"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include <cstdint>
+
+#include "memory/pool.hpp"
+
+namespace spdistal::memory {
+
+void zero_bytes(void* to, size_t bytes) {
+  constexpr size_t small = size_t(2) << 20;
+  if (bytes >= small) host_pool().fill(static_cast<std::byte*>(to), std::byte(0), bytes);
+  else if (bytes > 0) std::memset(to, 0, bytes);
+}
+
+void copy_part(void* to, const void* from, size_t bytes, size_t whole, size_t caches) {
+#if defined(__SSE2__)
+  constexpr size_t line = 64;
+  auto* target = static_cast<std::byte*>(to);
+  auto* source = static_cast<const std::byte*>(from);
+  size_t head = (line - reinterpret_cast<uintptr_t>(target) % line) % line;
+  if (whole > caches && bytes >= head + line) {
+    std::memcpy(target, source, head);
+    size_t at = head;
+    for (; at + line <= bytes; at += line)
+      for (size_t k = 0; k < line; k += sizeof(__m128i))
+        _mm_stream_si128(reinterpret_cast<__m128i*>(target + at + k),
+                         _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + at + k)));
+    std::memcpy(target + at, source + at, bytes - at);
+    _mm_sfence();
+    return;
+  }
+#endif
+  copy_bytes(to, from, bytes);
+}
+
+}  // namespace spdistal::memory

@@ -1,0 +1,38 @@
+// Where buffers get their memory and give it back: one pool for each place. The host's is always there; devices bring
+// theirs.
+#pragma once
+#include <cstddef>
+#include <memory>
+
+#include "memory/place.hpp"
+
+namespace spdistal::memory {
+
+struct Block {
+  std::byte* data = nullptr;
+  size_t bytes = 0;
+  enum class Contents : uint8_t { Unknown, Zero } contents = Contents::Unknown;
+};
+
+/// The memory of one place. Called from any thread.
+class Pool {
+ public:
+  virtual ~Pool() = default;
+
+  /// At least so many bytes, aligned to 64; none (data == nullptr) where there are no more.
+  virtual Block take(size_t bytes) = 0;
+  virtual void give(Block block) noexcept = 0;
+  /// Within the place; done when they return.
+  virtual void fill(std::byte* to, std::byte value, size_t bytes) = 0;
+  virtual void copy(std::byte* to, const std::byte* from, size_t bytes) = 0;
+  /// Of a block: what lies behind the first bytes is not needed any more.
+  virtual void drop_behind(Block block, size_t bytes) noexcept = 0;
+};
+
+Pool& host_pool();
+/// Pinned memory is the host's as long as no device brings its own. Throws InternalError for a device that is not there.
+Pool& pool_of(Place place);
+/// From now on and for good: buffers of the place may be given back at any time.
+void add_pool(Place place, std::unique_ptr<Pool> pool);
+
+}  // namespace spdistal::memory
