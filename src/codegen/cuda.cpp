@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/require.hpp"
 #include "codegen/helpers.hpp"
 #include "codegen/stmt_text.hpp"
@@ -20,15 +22,16 @@ struct Found {
   std::vector<Stmt> before;
   const For* loop = nullptr;
 };
-Found find(const Stmt& s, LoopKind kind) {
+Found find(const Stmt& s, std::initializer_list<LoopKind> kinds) {
   Found out;
   auto look = [&](const Stmt& t) {
     auto* loop = t.as<For>();
-    if (loop && loop->kind == kind) {
+    if (loop && std::ranges::find(kinds, loop->kind) != kinds.end()) {
       require(!out.loop, "a GPU kernel has one loop over blocks and one over threads");
       out.loop = loop;
     } else if (!t.is<Comment>()) {
-      require(t.is<Declare>() || kind == LoopKind::GPUThread, "only constants stand before the loop over blocks");
+      require(t.is<Declare>() || *kinds.begin() != LoopKind::GPUBlock,
+              "only constants stand before the loop over blocks");
       if (!out.loop) out.before.push_back(t);
     }
   };
@@ -42,9 +45,11 @@ Found find(const Stmt& s, LoopKind kind) {
 }  // namespace
 
 CudaKernel cuda_kernel(const Function& f) {
-  Found blocks = find(f.body, LoopKind::GPUBlock), threads = find(blocks.loop->body, LoopKind::GPUThread);
-  auto lo = constant_integer(threads.loop->lo), hi = constant_integer(threads.loop->hi);
-  require(lo && hi && *hi - *lo >= 1 && *hi - *lo <= 1024, "a block has a literal number of threads, at most 1024");
+  Found blocks = find(f.body, {LoopKind::GPUBlock});
+  Found inside = find(blocks.loop->body, {LoopKind::GPUThread, LoopKind::GPUWarp});
+  auto lo = constant_integer(inside.loop->lo), hi = constant_integer(inside.loop->hi);
+  int64_t threads = lo && hi ? (*hi - *lo) * (inside.loop->kind == LoopKind::GPUWarp ? warp_size : 1) : 0;
+  require(threads >= 1 && threads <= 1024, "a block has a literal number of threads, at most 1024");
 
   const Spelling& cuda = spelling(Language::Cuda);
   Needs needs;
@@ -68,8 +73,8 @@ CudaKernel cuda_kernel(const Function& f) {
 
   return {f.name,
           fmt::format("#include \"abi.h\"\n{}\nextern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n{}}}\n",
-                      preamble(cuda, needs), *hi - *lo, f.name, params, body),
-          counting, int(*hi - *lo)};
+                      preamble(cuda, needs), threads, f.name, params, body),
+          counting, int(threads)};
 }
 
 int64_t block_count(const CudaKernel& kernel, const spd_call& call) {

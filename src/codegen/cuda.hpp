@@ -1,6 +1,7 @@
-// A kernel as CUDA text: its blocks and threads are the GPUBlock and GPUThread loops of the function.
+// A kernel as CUDA text: its blocks and threads are the GPUBlock and GPUThread loops of the function, or its warps and
+// lanes the GPUWarp and GPULane loops.
 //
-// Requires: constants, then one GPUBlock loop, in it constants and one GPUThread loop of literal length; inside that,
+// Requires: constants, then one GPUBlock loop, in it constants and one GPUThread or GPUWarp loop of literal length; inside that,
 // anything but Parallel, Resize and allocations of unknown size. Parameters of the function are parameters of the CUDA
 // kernel, in order: arrays as device pointers, numbers by value.
 #pragma once

@@ -206,12 +206,26 @@ ExprText::Text ExprText::parts(const Expr& e) {
         needs_.helpers.insert(Helper::Splat);
         return primary(fmt::format("splat<{}>({})", type(whole), exact(n.value)));
       },
-      [&](const WarpReduce& n) {
-        needs_.helpers.insert(Helper::WarpReduce);
-        constexpr std::string_view names[] = {"add", "min", "max"};
-        int which = n.op == BinaryOp::Add ? 0 : n.op == BinaryOp::Min ? 1 : 2;
-        return primary(fmt::format("warp_{}({})", names[which], exact(n.value)));
+      [&](const Shuffle& n) {
+        constexpr std::string_view peers[] = {"", "_up", "_down", "_xor"};
+        std::string width = n.width == warp_size ? "" : fmt::format(", {}", n.width);
+        return primary(fmt::format("__shfl{}_sync(0xffffffff, {}, {}{})", peers[size_t(n.peer)], exact(n.value),
+                                   exact(n.by), width));
+      },
+      [&](const WarpReduce& n) { return primary(warp_text("warp_", n.op, n.width, n.value)); },
+      [&](const WarpScan& n) { return primary(warp_text("warp_scan_", n.op, n.width, n.value)); },
+      [&](const WarpVote& n) {
+        constexpr std::string_view votes[] = {"__any_sync(0xffffffff, {})", "__all_sync(0xffffffff, {})",
+                                              "__popc(__ballot_sync(0xffffffff, {}))"};
+        return primary(fmt::format(fmt::runtime(votes[size_t(n.vote)]), exact(n.cond)));
       });
+}
+
+std::string ExprText::warp_text(std::string_view lead, BinaryOp op, int width, const Expr& value) {
+  needs_.helpers.insert(Helper::WarpReduce);
+  std::string_view name = op == BinaryOp::Add ? "add" : op == BinaryOp::Min ? "min" : "max";
+  std::string lanes = width == warp_size ? "" : fmt::format("<{}>", width);
+  return fmt::format("{}{}{}({})", lead, name, lanes, exact(value));
 }
 
 }  // namespace spdistal::codegen

@@ -62,6 +62,8 @@ class ExprText {
   Text loose(const ir::Expr& e);
   Text literal(const ir::Scalar& value);
   Text binary(const ir::Binary& n);
+  /// A call of a helper that the lanes of a warp make together.
+  std::string warp_text(std::string_view lead, ir::BinaryOp op, int width, const ir::Expr& value);
   /// Two operands that C brings to `common` by itself.
   std::pair<Text, Text> pair(const ir::Expr& a, const ir::Expr& b, ScalarType common);
   static std::string wrapped(const Text& t, int outer);

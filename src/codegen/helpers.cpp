@@ -205,16 +205,28 @@ template <class T> static __device__ void atomic_add(complex_of<T>* to, complex_
 )";
 
 constexpr std::string_view cuda_warp = R"(
-template <class T> static __device__ T warp_add(T x) {
-  for (int d = 16; d; d /= 2) x += __shfl_xor_sync(0xffffffff, x, d);
+template <int width = 32, class T> static __device__ T warp_add(T x) {
+  for (int d = width / 2; d; d /= 2) x += __shfl_xor_sync(0xffffffff, x, d);
   return x;
 }
-template <class T> static __device__ T warp_min(T x) {
-  for (int d = 16; d; d /= 2) { const T y = __shfl_xor_sync(0xffffffff, x, d); x = y < x ? y : x; }
+template <int width = 32, class T> static __device__ T warp_min(T x) {
+  for (int d = width / 2; d; d /= 2) { const T y = __shfl_xor_sync(0xffffffff, x, d); x = y < x ? y : x; }
   return x;
 }
-template <class T> static __device__ T warp_max(T x) {
-  for (int d = 16; d; d /= 2) { const T y = __shfl_xor_sync(0xffffffff, x, d); x = x < y ? y : x; }
+template <int width = 32, class T> static __device__ T warp_max(T x) {
+  for (int d = width / 2; d; d /= 2) { const T y = __shfl_xor_sync(0xffffffff, x, d); x = x < y ? y : x; }
+  return x;
+}
+template <int width = 32, class T> static __device__ T warp_scan_add(T x) {
+  for (int d = 1; d < width; d *= 2) { const T y = __shfl_up_sync(0xffffffff, x, d, width); if (threadIdx.x % width >= d) x += y; }
+  return x;
+}
+template <int width = 32, class T> static __device__ T warp_scan_min(T x) {
+  for (int d = 1; d < width; d *= 2) { const T y = __shfl_up_sync(0xffffffff, x, d, width); x = y < x ? y : x; }
+  return x;
+}
+template <int width = 32, class T> static __device__ T warp_scan_max(T x) {
+  for (int d = 1; d < width; d *= 2) { const T y = __shfl_up_sync(0xffffffff, x, d, width); x = x < y ? y : x; }
   return x;
 }
 )";

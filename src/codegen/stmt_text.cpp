@@ -85,7 +85,8 @@ void StmtText::stmt(const Stmt& s) {
       [&](const Break&) { line("break;"); }, [&](const Return& n) { line("return {};", n.code); },
       [&](const Parallel& n) { parallel(n); }, [&](const Resize& n) { resize(n); },
       [&](const Shrink& n) { line("{}.count = {};", source_text(sources_.at(n.array.symbol)), expr_.index(n.count)); },
-      [&](const Append& n) { append(n); }, [&](const Barrier&) { line("__syncthreads();"); });
+      [&](const Append& n) { append(n); },
+      [&](const Barrier& n) { line("{}", n.of == Waiting::Block ? "__syncthreads();" : "__syncwarp();"); });
 }
 
 void StmtText::block(const Block& n) {
@@ -158,7 +159,7 @@ bool StmtText::is_steady(const Expr& e) const {
 }
 
 void StmtText::loop(const For& n) {
-  if (n.kind == LoopKind::GPUBlock || n.kind == LoopKind::GPUThread) return gpu_loop(n);
+  if (is_gpu(n.kind)) return gpu_loop(n);
   std::string type = expr_.type(n.var.type), lo = expr_.converted(n.lo);
   std::string hi = expr_.index(n.hi, precedence(BinaryOp::Lt) + 1), step = expr_.index(n.step);
   bool vector = n.kind == LoopKind::Vector && spelling_.language == Language::Cpp, steady = is_steady(n.hi);
@@ -181,12 +182,13 @@ void StmtText::loop(const For& n) {
 void StmtText::gpu_loop(const For& n) {
   // The launch has one block for each turn of the one loop, one thread for each of the other.
   std::string type = expr_.type(n.var.type), lo = expr_.index(n.lo, precedence(BinaryOp::Add)), hi = expr_.index(n.hi);
-  std::string_view which = n.kind == LoopKind::GPUBlock ? "blockIdx.x" : "threadIdx.x";
+  constexpr std::string_view which[] = {"blockIdx.x", "threadIdx.x", "threadIdx.x / 32", "threadIdx.x % 32"};
   require(spelling_.language == Language::Cuda, "GPU loops are printed as CUDA");
   require(constant_integer(n.step) == 1, "GPU loops have steps of one");
   names_.enter();
   std::string name = names_.declare(n.var);
-  line("const {} {} = {}{};", type, name, lo == "0" ? "" : lo + " + ", which);
+  line("const {} {} = {}{};", type, name, lo == "0" ? "" : lo + " + ",
+       which[size_t(n.kind) - size_t(LoopKind::GPUBlock)]);
   stmt(n.body);
   names_.leave();
 }

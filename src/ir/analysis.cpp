@@ -12,7 +12,7 @@ bool is_empty(const Stmt& s) {
 }
 
 bool Changes::touches(const Expr& e) const {
-  bool touched = false;
+  bool touched = by_others && has_loads(e);
   each<Var>(e, [&](const Var& v) { touched |= variables.contains(v.symbol); });
   each<Load>(e, [&](const Load& n) { touched |= arrays.contains(n.array.symbol); });
   each<Search>(e, [&](const Search& n) { touched |= arrays.contains(n.array.symbol); });
@@ -30,6 +30,7 @@ Changes changes(const Stmt& s) {
   each<Resize>(s, [&](const Resize& n) { out.arrays.insert(n.array.symbol); });
   each<Append>(s, [&](const Append& n) { out.arrays.insert(n.to.symbol); });
   each<Allocate>(s, [&](const Allocate& n) { out.arrays.insert(n.array.symbol); });
+  each<Barrier>(s, [&](const Barrier&) { out.by_others = true; });
   return out;
 }
 
@@ -49,7 +50,7 @@ std::map<Symbol, int> uses(const Stmt& s) {
 
 bool runs_on_gpu(const Stmt& s) {
   bool found = false;
-  each<For>(s, [&](const For& n) { found |= n.kind == LoopKind::GPUBlock || n.kind == LoopKind::GPUThread; });
+  each<For>(s, [&](const For& n) { found |= is_gpu(n.kind); });
   return found;
 }
 
@@ -68,14 +69,22 @@ bool has_loads(const Expr& e) {
   return found;
 }
 
+bool takes_warp(const Expr& e) {
+  bool found = false;
+  each<Shuffle>(e, [&](const Shuffle&) { found = true; });
+  each<WarpReduce>(e, [&](const WarpReduce&) { found = true; });
+  each<WarpScan>(e, [&](const WarpScan&) { found = true; });
+  each<WarpVote>(e, [&](const WarpVote&) { found = true; });
+  return found;
+}
+
 bool is_safe_anywhere(const Expr& e) {
-  bool safe = !has_loads(e);
+  bool safe = !has_loads(e) && !takes_warp(e);
   each<Binary>(e, [&](const Binary& n) {
     bool divides = n.op == BinaryOp::Mod || (n.op == BinaryOp::Div && is_integral(type_of(n.a).scalar));
     auto by = constant_integer(n.b);
     if (divides && (!by || *by == 0)) safe = false;
   });
-  each<WarpReduce>(e, [&](const WarpReduce&) { safe = false; });
   return safe;
 }
 

@@ -14,6 +14,7 @@ bool is_empty(const Stmt& s);
 struct Changes {
   std::set<Symbol> variables;  // assigned or declared
   std::set<Symbol> arrays;     // stored to, sorted, resized, allocated
+  bool by_others = false;      // a barrier: what other threads stored is seen behind it, in any array
 
   bool touches(const Expr& e) const;
 };
@@ -28,7 +29,9 @@ bool runs_on_gpu(const Stmt& s);
 /// The operands of an expression that is a variable, an array access, …: how many nodes it has.
 int size(const Expr& e);
 bool has_loads(const Expr& e);  // Load or Search
-/// May it be computed where the program did not: no loads (bounds), no integer division (zero)?
+/// Does it take all lanes of a GPU warp? Then it stays where they all come.
+bool takes_warp(const Expr& e);
+/// May it be computed where the program did not: no loads (bounds), no integer division (zero), no warp?
 bool is_safe_anywhere(const Expr& e);
 
 /// A variable from outside that a loop's body carries from one turn to the next other than by a reduction (updates

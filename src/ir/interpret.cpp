@@ -7,12 +7,10 @@
 
 #include "ir/build.hpp"
 #include "ir/interpret_code.hpp"
+#include "ir/lockstep.hpp"
 
 namespace spdistal::ir {
 namespace {
-
-enum class Flow : uint8_t { Next, Break, Return };
-using Exec = std::function<Flow(Frame&)>;
 
 class Compiler {
  public:
@@ -90,9 +88,7 @@ class Compiler {
           };
         },
         [&](const Append& n) { return append(n); },
-        [](const Barrier&) -> Exec {
-          throw InternalError("internal error: kernels whose threads wait for each other are not interpreted");
-        });
+        [](const Barrier&) -> Exec { throw InternalError("internal error: threads wait inside of GPU threads"); });
   }
 
  private:
@@ -149,6 +145,10 @@ class Compiler {
   }
 
   Exec loop(const For& n) {
+    if (n.kind == LoopKind::GPUThread || n.kind == LoopKind::GPUWarp)
+      return lockstep(
+          n, slots, [this](const Stmt& s) { return stmt(s); }, races);
+    if (n.kind == LoopKind::GPUBlock) return launch(n);
     return with_type(n.var.type.scalar, [&](auto zero) -> Exec {
       using T = decltype(zero);
       if constexpr (is_integer_v<T>) {
@@ -169,6 +169,19 @@ class Compiler {
         return {};
       }
     });
+  }
+
+  /// One block after the other.
+  Exec launch(const For& n) {
+    Exec blocks = loop(For{n.var, n.lo, n.hi, n.step, Block{{n.body}}, LoopKind::Serial});
+    size_t slot = slots.value(n.var);
+    return [slot, wide = n.var.type == Int64, blocks](Frame& f) {
+      GpuLaunch launch{[&f, slot, wide] { return wide ? f.value<int64_t>(slot) : int64_t(f.value<int32_t>(slot)); }};
+      f.launch = &launch;
+      Flow flow = blocks(f);
+      f.launch = nullptr;
+      return flow;
+    };
   }
 
   /// One thread takes all shares.
@@ -205,8 +218,8 @@ class Compiler {
       int64_t wanted = count(f);
       require(wanted >= 0, "an array's size is not negative");
       auto& memory = f.memory[m];
-      memory.resize((size_t(wanted) * size + sizeof(Frame::Slot) - 1) / sizeof(Frame::Slot));
-      if (!memory.empty()) std::memset(memory.data(), filling, memory.size() * sizeof(Frame::Slot));
+      memory = Frame::filled(size_t(wanted) * size, filling);
+      if (f.launch && f.thread < 0) f.launch->touches.erase(a);  // shared by the threads of a block
       f.arrays[a] = {memory.data(), wanted, nullptr, f.thread < 0, {}, 0};
       return Flow::Next;
     };
@@ -222,8 +235,8 @@ class Compiler {
       require(made >= 0 && made <= part.count, "a share appends no more than it allocated");
       if (first + made > result.count) out_of_bounds(name, first + made - 1, result.count);
       for (int64_t i = 0; i < made; i++) touched(f, result, first + i, Use::Store, name);
-      if (made > 0)
-        std::memcpy(static_cast<std::byte*>(result.data) + size_t(first) * size, part.data, size_t(made) * size);
+      std::copy_n(static_cast<const std::byte*>(part.data), size_t(made) * size,
+                  static_cast<std::byte*>(result.data) + size_t(first) * size);
       result.appended += made;
       return Flow::Next;
     };

@@ -20,10 +20,18 @@ struct Touch {
   bool atomic = false;
 };
 
+struct GpuLaunch;
+
 struct Frame {
   struct alignas(16) Slot {
     std::array<std::byte, 16> bytes;
   };
+  /// The memory of an Allocate: `bytes` of them, all of the same value.
+  static std::vector<Slot> filled(size_t bytes, int value) {
+    Slot slot;
+    slot.bytes.fill(std::byte(value));
+    return std::vector<Slot>((bytes + sizeof(Slot) - 1) / sizeof(Slot), slot);
+  }
   struct Array {
     void* data = nullptr;
     int64_t count = 0;
@@ -39,6 +47,7 @@ struct Frame {
   int code = 0;                    // that the function returns
   int64_t thread = Touch::nobody;  // of the Parallel that runs, where races are looked for
   uint64_t region = 0;             // counts the Parallels that ran
+  GpuLaunch* launch = nullptr;     // of the GPU kernel that runs
 
   template <class T>
   T& value(size_t slot) {
@@ -48,6 +57,9 @@ struct Frame {
 
 template <class T>
 using Eval = std::function<T(Frame&)>;
+
+enum class Flow : uint8_t { Next, Break, Return };
+using Exec = std::function<Flow(Frame&)>;
 
 [[noreturn]] void out_of_bounds(const std::string& array, int64_t index, int64_t count);
 

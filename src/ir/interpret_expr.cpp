@@ -3,6 +3,7 @@
 
 #include "ir/build.hpp"
 #include "ir/interpret_code.hpp"
+#include "ir/lockstep.hpp"
 
 namespace spdistal::ir {
 
@@ -13,6 +14,7 @@ void out_of_bounds(const std::string& array, int64_t index, int64_t count) {
 }
 
 void touch(Frame& f, Frame::Array& array, int64_t index, Use access, const std::string& name) {
+  if (f.launch) return touch_on_gpu(f, array, index, access, name);
   array.touches.resize(size_t(array.count));
   Touch& t = array.touches[size_t(index)];
   if (t.region != f.region) t = {f.region};
@@ -57,6 +59,16 @@ Eval<int64_t> Slots::integer(const Expr& e) const {
   return [x = eval<int32_t>(e)](Frame& f) { return int64_t(x(f)); };
 }
 
+namespace {
+
+/// `Lockstep` computes such operations for all lanes, and takes them out of the expressions of one.
+template <class T>
+Eval<T> of_all_lanes() {
+  throw InternalError("internal error: what a warp computes together stands inside of GPU threads");
+}
+
+}  // namespace
+
 template <class T>
 Eval<T> Slots::eval(const Expr& e, int lane) const {
   require(type_of(e).scalar == scalar_type_of<T>(), "an expression is computed in its own type");
@@ -91,9 +103,10 @@ Eval<T> Slots::eval(const Expr& e, int lane) const {
       [&](const Call& n) -> Eval<T> { return math<T>(n, lane); },
       [&](const Search& n) -> Eval<T> { return search<T>(n); },
       [&](const Broadcast& n) -> Eval<T> { return eval<T>(n.value); },
-      [&](const WarpReduce&) -> Eval<T> {
-        throw InternalError("internal error: kernels that reduce within warps are not interpreted");
-      });
+      [&](const Shuffle&) -> Eval<T> { return of_all_lanes<T>(); },
+      [&](const WarpReduce&) -> Eval<T> { return of_all_lanes<T>(); },
+      [&](const WarpScan&) -> Eval<T> { return of_all_lanes<T>(); },
+      [&](const WarpVote&) -> Eval<T> { return of_all_lanes<T>(); });
 }
 
 template <class T>

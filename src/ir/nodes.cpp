@@ -29,7 +29,9 @@ Type type_of(const Expr& e) {
       [](const Broadcast& n) {
         return Type{type_of(n.value).scalar, Type::Form::Value, n.lanes};
       },
-      [](const WarpReduce& n) { return type_of(n.value); });
+      [](const Shuffle& n) { return type_of(n.value); }, [](const WarpReduce& n) { return type_of(n.value); },
+      [](const WarpScan& n) { return type_of(n.value); },
+      [](const WarpVote& n) { return n.vote == Vote::Count ? Int32 : Bool; });
 }
 
 }  // namespace spdistal::ir

@@ -16,8 +16,16 @@
 //      Vector     in any order, several at once: no iteration uses what another wrote, except reductions: updates
 //                 x = x op e (op: Add, Sub, Mul, Min, Max, And, Or) of a mutable scalar from outside
 //                 that is not used otherwise
-//      GPUBlock, GPUThread   all at once, by the blocks of a grid and the threads of a block
+//      GPUBlock   all at once, by the blocks of a grid: one launch
+//      GPUThread  all at once, by the threads of a block; or
+//      GPUWarp    all at once, by the warps of a block, and directly in it one
+//      GPULane    from 0 to 32: the threads of each warp
 //    `unroll` copies of the body are made per turn; 0 stands for all of them.
+//  - Threads of a GPU have for themselves what they declare and allocate, except what is Shared by those of a block. An
+//    element that one of them stores another uses only behind a Barrier that both came to (of the block, or of the warp
+//    where both are of one), or both by AtomicAdd; across blocks by AtomicAdd alone.
+//    All threads come to a Barrier of the block or none, all lanes of a warp to its Barriers and operations (Shuffle,
+//    WarpReduce, WarpScan, WarpVote) or none. These work on groups of `width` lanes: 2, 4, … 32 that follow each other.
 //  - Parallel runs its body for share = 0 … count-1, at the same time in compiled code: threads take one share after the
 //    other. Bodies share what was declared outside: they may read it, and store to elements that no other body uses, or
 //    by AtomicAdd. They assign no outer variable, do not wait for each other, and hold no further Parallel and no Resize.
@@ -42,12 +50,13 @@ namespace spdistal::ir {
 
 // clang-format off
 struct Var; struct Literal; struct Unary; struct Binary; struct Select; struct Load; struct Cast; struct Call;
-struct Search; struct Broadcast; struct WarpReduce;
+struct Search; struct Broadcast; struct Shuffle; struct WarpReduce; struct WarpScan; struct WarpVote;
 struct Declare; struct Assign; struct Store; struct Prefetch; struct For; struct While; struct If; struct Block;
 struct Comment; struct Allocate; struct Sort; struct Break; struct Return; struct Parallel; struct Resize; struct Shrink;
 struct Append; struct Barrier;
 
-struct ExprKinds : Kinds<Var, Literal, Unary, Binary, Select, Load, Cast, Call, Search, Broadcast, WarpReduce> {};
+struct ExprKinds : Kinds<Var, Literal, Unary, Binary, Select, Load, Cast, Call, Search, Broadcast, Shuffle,
+                         WarpReduce, WarpScan, WarpVote> {};
 struct StmtKinds : Kinds<Declare, Assign, Store, Prefetch, For, While, If, Block, Comment, Allocate, Sort, Break,
                          Return, Parallel, Resize, Shrink, Append, Barrier> {};
 using Expr = Handle<ExprKinds>;
@@ -60,9 +69,12 @@ enum class Math : uint8_t { Sqrt, Cbrt, Abs, Exp, Expm1, Log, Log1p, Log2, Log10
 enum class Bound : uint8_t { Lower, Upper };  // the first element >= value, or > value
 enum class Mutability : uint8_t { Const, Mutable };
 enum class StoreMode : uint8_t { Set, Add, AtomicAdd, Stream };  // Stream: Set, past the caches where the array is large
-enum class LoopKind : uint8_t { Serial, Vector, GPUBlock, GPUThread };
+enum class LoopKind : uint8_t { Serial, Vector, GPUBlock, GPUThread, GPUWarp, GPULane };
 enum class Fill : uint8_t { Zeroed, Uninitialised };
 enum class Space : uint8_t { Private, Shared };  // Shared: by the threads of a GPU block
+enum class Peer : uint8_t { Lane, Up, Down, Xor };  // whose value a lane takes
+enum class Vote : uint8_t { Any, All, Count };
+enum class Waiting : uint8_t { Block, Warp };
 
 // ---- expressions ----
 struct Var        { Symbol symbol; Type type;                    static constexpr auto fields = std::tuple{&Var::symbol, &Var::type}; };
@@ -77,8 +89,15 @@ struct Call       { Math function; std::vector<Expr> args;       static constexp
 /// The first position in [lo, hi) of an ascending array whose element is >= value (Lower) or > value (Upper), else hi.
 struct Search     { Bound bound; Var array; Expr lo, hi, value;  static constexpr auto fields = std::tuple{&Search::bound, &Search::array, &Search::lo, &Search::hi, &Search::value}; };
 struct Broadcast  { Expr value; int lanes;                       static constexpr auto fields = std::tuple{&Broadcast::value, &Broadcast::lanes}; };
-/// The values of all threads of a GPU warp combined by op (Add, Min, Max), for each of them.
-struct WarpReduce { BinaryOp op; Expr value;                     static constexpr auto fields = std::tuple{&WarpReduce::op, &WarpReduce::value}; };
+/// The value of another lane of the group: of number `by` (Lane), of the one `by` below (Up) or above (Down), its own where the
+/// group ends, or of the one whose number differs in the bits of `by` (Xor).
+struct Shuffle    { Peer peer; Expr value, by; int width = 32;   static constexpr auto fields = std::tuple{&Shuffle::peer, &Shuffle::value, &Shuffle::by, &Shuffle::width}; };
+/// The values of all lanes of the group combined by op (Add, Min, Max), for each of them.
+struct WarpReduce { BinaryOp op; Expr value; int width = 32;     static constexpr auto fields = std::tuple{&WarpReduce::op, &WarpReduce::value, &WarpReduce::width}; };
+/// The values of the lanes of the group up to this one and with it, combined by op (Add, Min, Max).
+struct WarpScan   { BinaryOp op; Expr value; int width = 32;     static constexpr auto fields = std::tuple{&WarpScan::op, &WarpScan::value, &WarpScan::width}; };
+/// Does it hold for any lane of the warp, for all; for how many (int32)?
+struct WarpVote   { Vote vote; Expr cond;                        static constexpr auto fields = std::tuple{&WarpVote::vote, &WarpVote::cond}; };
 
 // ---- statements ----
 struct Declare    { Var var; Expr init; Mutability mutability;   static constexpr auto fields = std::tuple{&Declare::var, &Declare::init, &Declare::mutability}; };
@@ -104,8 +123,8 @@ struct Parallel   { Var share; Expr count; std::vector<Stmt> setup; Stmt body; s
 struct Resize     { Var array; Expr count;                       static constexpr auto fields = std::tuple{&Resize::array, &Resize::count}; };
 struct Shrink     { Var array; Expr count;                       static constexpr auto fields = std::tuple{&Shrink::array, &Shrink::count}; };
 struct Append     { Var to; Expr share, shares; Var from; Expr count; static constexpr auto fields = std::tuple{&Append::to, &Append::share, &Append::shares, &Append::from, &Append::count}; };
-/// The threads of a GPU block wait for each other.
-struct Barrier    {                                              static constexpr auto fields = std::tuple{}; };
+/// The threads of a GPU block, or of each warp, wait for each other.
+struct Barrier    { Waiting of = Waiting::Block;                 static constexpr auto fields = std::tuple{&Barrier::of}; };
 // clang-format on
 
 /// Where in an spd_call (abi.h) a parameter comes from. The elements of a Pos array that is only read ascend.
@@ -132,6 +151,10 @@ struct Function {
   std::function<Function()> instead = {};
   static constexpr auto fields = std::tuple{&Function::name, &Function::params, &Function::body};
 };
+
+/// Is it a loop over blocks, threads, warps or lanes of a GPU?
+constexpr bool is_gpu(LoopKind kind) { return kind >= LoopKind::GPUBlock; }
+constexpr int warp_size = 32;
 
 /// The type of a legal expression.
 Type type_of(const Expr& e);

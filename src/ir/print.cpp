@@ -80,6 +80,8 @@ class Printer {
           if (n.kind == LoopKind::Vector) how += " vector";
           if (n.kind == LoopKind::GPUBlock) how += " gpu_block";
           if (n.kind == LoopKind::GPUThread) how += " gpu_thread";
+          if (n.kind == LoopKind::GPUWarp) how += " gpu_warp";
+          if (n.kind == LoopKind::GPULane) how += " gpu_lane";
           if (n.unroll == 0) how += " unroll";
           if (n.unroll > 1) how += fmt::format(" unroll {}", n.unroll);
           names_.enter();
@@ -135,7 +137,7 @@ class Printer {
           line("append {}[0 .. {}] to {}, share {} of {}", name(n.from), expr(n.count), name(n.to), expr(n.share),
                expr(n.shares));
         },
-        [&](const Barrier&) { line("barrier"); });
+        [&](const Barrier& n) { line("{}", n.of == Waiting::Block ? "barrier" : "warp barrier"); });
   }
 
   void function(const Function& f) {
@@ -201,10 +203,27 @@ class Printer {
         [&](const Broadcast& n) {
           return Parts(fmt::format("broadcast({}, {})", expr(n.value), n.lanes), primary_precedence);
         },
+        [&](const Shuffle& n) {
+          constexpr std::string_view peers[] = {"", "_up", "_down", "_xor"};
+          return Parts(
+              fmt::format("shuffle{}({}, {}{})", peers[size_t(n.peer)], expr(n.value), expr(n.by), width(n.width)),
+              primary_precedence);
+        },
         [&](const WarpReduce& n) {
-          return Parts(fmt::format("warp_reduce({}, {})", spelling(n.op), expr(n.value)), primary_precedence);
+          return Parts(fmt::format("warp_reduce({}, {}{})", spelling(n.op), expr(n.value), width(n.width)),
+                       primary_precedence);
+        },
+        [&](const WarpScan& n) {
+          return Parts(fmt::format("warp_scan({}, {}{})", spelling(n.op), expr(n.value), width(n.width)),
+                       primary_precedence);
+        },
+        [&](const WarpVote& n) {
+          constexpr std::string_view votes[] = {"any", "all", "count"};
+          return Parts(fmt::format("warp_{}({})", votes[size_t(n.vote)], expr(n.cond)), primary_precedence);
         });
   }
+
+  static std::string width(int lanes) { return lanes == warp_size ? "" : fmt::format(", {} lanes", lanes); }
 
   template <class... A>
   void line(fmt::format_string<A...> format, A&&... args) {

@@ -114,7 +114,7 @@ class Verifier {
         [&](const Binary& n) { binary(n, e); },
         [&](const Select& n) {
           condition(n.cond);
-          same(value(n.yes), value(n.no), e);
+          perhaps([&] { same(value(n.yes), value(n.no), e); });
         },
         [&](const Load& n) {
           array(n.array, e);
@@ -143,17 +143,46 @@ class Verifier {
         [&](const Broadcast& n) {
           check(value(n.value).lanes == 1 && n.lanes > 1, e, "a broadcast makes lanes of one");
         },
-        [&](const WarpReduce& n) {
-          value(n.value);
-          check(n.op == BinaryOp::Add || n.op == BinaryOp::Min || n.op == BinaryOp::Max, e,
-                "warps add, or take extremes");
-          check(gpu_thread_, e, "warps reduce inside of GPU threads");
+        [&](const Shuffle& n) {
+          of_warp(n.value, n.width, e);
+          index(n.by);
+        },
+        [&](const WarpReduce& n) { combined(n.op, n.value, n.width, e); },
+        [&](const WarpScan& n) { combined(n.op, n.value, n.width, e); },
+        [&](const WarpVote& n) {
+          condition(n.cond);
+          by_all_lanes(e);
         });
     return type_of(e);
   }
 
+  void by_all_lanes(const Expr& e) {
+    check(gpu_thread_, e, "warps compute together inside of GPU threads");
+    check(!perhaps_, e, "all lanes of a warp come to what they compute together");
+  }
+  void of_warp(const Expr& operand, int width, const Expr& e) {
+    Type type = value(operand);
+    check(type.lanes == 1 && type.scalar != ScalarType::Bool && !is_complex(type.scalar), e,
+          "lanes exchange real numbers, not {}", name_of(type));
+    check(width >= 2 && width <= warp_size && (width & (width - 1)) == 0, e, "groups have 2, 4, 8, 16 or 32 lanes");
+    by_all_lanes(e);
+  }
+  void combined(BinaryOp op, const Expr& operand, int width, const Expr& e) {
+    of_warp(operand, width, e);
+    check(op == BinaryOp::Add || op == BinaryOp::Min || op == BinaryOp::Max, e, "warps add, or take extremes");
+  }
+  /// Of operands that are evaluated only where they are needed.
+  template <class F>
+  void perhaps(F&& f) {
+    perhaps_++;
+    f();
+    perhaps_--;
+  }
+
   void binary(const Binary& n, const Expr& e) {
-    Type a = value(n.a), b = value(n.b);
+    Type a = value(n.a), b;
+    if (n.op == BinaryOp::And || n.op == BinaryOp::Or) perhaps([&] { b = value(n.b); });
+    else b = value(n.b);
     same(a, b, e);
     check(a.lanes == 1 || n.op <= BinaryOp::Max, e, "vectors have arithmetic alone");
     bool boolean = a.scalar == ScalarType::Bool;
@@ -225,6 +254,8 @@ class Verifier {
           check(n.array.type.form == Type::Form::Array, s, "'{}' is an array", n.array.symbol.name());
           index(n.count);
           check(n.space == Space::Private || constant_integer(n.count), s, "shared arrays have a constant size");
+          check(n.space == Space::Private || n.fill == Fill::Uninitialised, s, "shared arrays are not initialised");
+          check(n.space == Space::Private || gpu_block_, s, "the threads of a GPU block share arrays");
           declare(n.array, Mutability::Const, s);
         },
         [&](const Sort& n) {
@@ -287,28 +318,38 @@ class Verifier {
     check(n.unroll >= 0, s, "a loop is unrolled by a number");
     check(!vector_ || n.kind == LoopKind::Serial || n.kind == LoopKind::Vector, s,
           "no GPU loop inside of a vector loop");
-    check(n.kind != LoopKind::GPUThread || !gpu_thread_, s, "GPU threads do not nest");
+    bool threads = n.kind == LoopKind::GPUThread || n.kind == LoopKind::GPUWarp;
+    check(n.kind != LoopKind::GPUBlock || (!gpu_block_ && !gpu_thread_ && parallel_depth_ == 0), s,
+          "blocks of a GPU do not nest");
+    check(!threads || !gpu_thread_, s, "GPU threads do not nest");
+    check(
+        n.kind != LoopKind::GPULane || (in_warp_ && constant_integer(n.lo) == 0 && constant_integer(n.hi) == warp_size),
+        s, "lanes from 0 to 32 are inside of warps");
+    check(!is_gpu(n.kind) || step == 1, s, "a loop over blocks or threads has a step of one");
     if (n.kind == LoopKind::Vector)
       if (auto carried = carried_variable(n.body))
         check(false, s, "a vector loop updates '{}' as x = x op e and reads it nowhere else", carried->symbol.name());
-    bool vector = vector_, thread = gpu_thread_;
+    bool vector = vector_, block = gpu_block_, thread = gpu_thread_, warp = in_warp_;
     int loops = loops_;
     vector_ |= n.kind == LoopKind::Vector;
-    gpu_thread_ |= n.kind == LoopKind::GPUThread;
+    gpu_block_ |= n.kind == LoopKind::GPUBlock;
+    gpu_thread_ |= threads;
+    in_warp_ = n.kind == LoopKind::GPUWarp || (in_warp_ && n.kind != LoopKind::GPULane);
     loops_ = n.kind == LoopKind::Serial ? loops_ + 1 : 0;
     in_scope([&] {
       declare(n.var, Mutability::Const, s);
       stmt(n.body);
     });
     loops_ = loops;
-    vector_ = vector, gpu_thread_ = thread;
+    vector_ = vector, gpu_block_ = block, gpu_thread_ = thread, in_warp_ = warp;
   }
 
   std::map<Symbol, Known> known_;
   std::vector<Symbol> scope_;
   std::set<Symbol> results_;
   int parallel_depth_ = 0, loops_ = 0;
-  bool vector_ = false, gpu_thread_ = false;
+  int perhaps_ = 0;  // operands around this one that may not be evaluated
+  bool vector_ = false, gpu_block_ = false, gpu_thread_ = false, in_warp_ = false;
 };
 
 }  // namespace

@@ -112,7 +112,7 @@ class Hoister {
 Function hoist(const Function& f, const Target&) {
   // From the inside out: what leaves an inner loop may leave the outer one too.
   Stmt body = rewrite(f.body, [](const For& n) -> Stmt {
-    if (n.kind == LoopKind::GPUBlock || n.kind == LoopKind::GPUThread) return n;
+    if (is_gpu(n.kind)) return n;
     Hoister hoister(n, changes(n.body));
     Stmt inner = hoister.stmt(n.body, true);
     if (hoister.declarations.empty()) return n;

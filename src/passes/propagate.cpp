@@ -40,6 +40,7 @@ int count_in(const std::vector<Stmt>& stmts, size_t from, const Symbol& symbol) 
 /// May stmts[at], a declaration used once, be written where it is used?
 bool may_inline(const std::vector<Stmt>& stmts, size_t at) {
   const Declare& d = *stmts[at].as<Declare>();
+  if (takes_warp(d.init)) return false;  // where it is used not all lanes may come
   if (size(d.init) > short_size || count_in(stmts, at + 1, d.var.symbol) != 1) return false;
   for (size_t k = at + 1; k < stmts.size(); k++) {
     bool here = count_in({stmts[k]}, 0, d.var.symbol) == 1;

@@ -81,7 +81,7 @@ Function simplify(const Function& f, const Target& target) {
       },
       [&](const For& n) -> Stmt {
         auto trips = trip_count(n);
-        if (n.kind == LoopKind::GPUBlock || n.kind == LoopKind::GPUThread) return n;
+        if (is_gpu(n.kind)) return n;
         if (trips == 0) return Block{};
         if (trips == 1 && !breaks(n.body)) {
           Stmt once = substitute(n.body, {{n.var.symbol, n.lo}});

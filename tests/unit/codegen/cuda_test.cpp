@@ -80,6 +80,44 @@ TEST(Cuda, SpmvWithAWarpForEachRow) {
   expect_compiles(kernel);
 }
 
+TEST(Cuda, WarpsAndLanesAreThreads) {
+  FunctionBuilder f("sums");
+  Var out = f.array("out", 0, ScalarType::Float64, Access::Write), n = f.scalar("n", 0, ScalarType::Int32);
+  f.loop("block", int32(0), n,
+         [&](Var block) {
+           f.loop("warp", int32(0), int32(4),
+                  [&](Var warp) {
+                    f.loop("lane", int32(0), int32(32),
+                           [&](Var lane) {
+                             Var x = f.constant("x", Expr(Shuffle{Peer::Xor, load(out, lane), int32(4), 8}));
+                             Var sum = f.constant("sum", Expr(WarpScan{BinaryOp::Add, x, 8}));
+                             Var many = f.constant("many", Expr(WarpVote{Vote::Count, x > 0.0}));
+                             f.add(Barrier{Waiting::Warp});
+                             f.store(out, block * 4 + warp, sum + cast(ScalarType::Float64, many));
+                           },
+                           {.kind = LoopKind::GPULane});
+                  },
+                  {.kind = LoopKind::GPUWarp});
+         },
+         {.kind = LoopKind::GPUBlock});
+  ASSERT_TRUE(verify(f.build()));
+  CudaKernel kernel = cuda_kernel(f.build());
+  EXPECT_EQ(kernel.threads, 128);
+  EXPECT_EQ(kernel.text.substr(kernel.text.find("extern")),
+            R"(extern "C" __global__ void __launch_bounds__(128) sums(double* __restrict__ out, const int32_t n) {
+  const int32_t block = blockIdx.x;
+  const int32_t warp = threadIdx.x / 32;
+  const int32_t lane = threadIdx.x % 32;
+  const double x = __shfl_xor_sync(0xffffffff, out[lane], 4, 8);
+  const double sum = warp_scan_add<8>(x);
+  const int32_t many = __popc(__ballot_sync(0xffffffff, x > 0));
+  __syncwarp();
+  out[block * 4 + warp] = sum + many;
+}
+)");
+  expect_compiles(kernel);
+}
+
 TEST(Cuda, TheHostCountsTheBlocksOfACall) {
   CudaKernel kernel = cuda_kernel(warp_spmv());
   CallData call;
@@ -96,45 +134,55 @@ TEST(Cuda, EveryStatementAndHelperCompiles) {
   Var n = f.scalar("n", 0);
   f.loop("block", int64(0), n,
          [&](Var block) {
-           f.loop("t", int64(0), int64(64),
-                  [&](Var t) {
-                    Var shared = var("shared", array_of(ScalarType::Float64));
-                    f.add(Allocate{shared, int64(64), Fill::Uninitialised, Space::Shared});
-                    f.store(shared, t, 1);
-                    f.add(Barrier{});
-                    Var local = f.allocate("local", ScalarType::Int32, 8, Fill::Zeroed);
-                    f.sort(local, 0, 8);
-                    f.loop("k", int32(0), int32(8), [&](Var k) { f.store(local, k, k); },
-                           {.kind = LoopKind::Vector, .unroll = 4});
-                    for (size_t type = 1; type < 7; type++) {
-                      f.atomic_add(arrays[type], block, load(arrays[type], t) * load(arrays[type], t));
-                      f.store(arrays[type], t,
-                              -(load(arrays[type], 0) / load(arrays[type], 1)) - load(arrays[type], 2));
-                    }
-                    for (size_t type = 1; type < 5; type++) {
-                      Expr x = load(arrays[type], t);
-                      f.store(arrays[type], 0, min(max(x, 1), Expr(WarpReduce{BinaryOp::Max, x})));
-                    }
-                    for (int m = 0; m < math_functions; m++)
-                      for (ScalarType type :
-                           {ScalarType::Int32, ScalarType::Int64, ScalarType::Float32, ScalarType::Float64}) {
-                        if (!exists_for(Math(m), type)) continue;
-                        std::vector<Expr> args(size_t(info(Math(m)).arity), load(arrays[size_t(type)], t));
-                        f.store(arrays[size_t(type)], t, call(Math(m), args));
-                      }
-                    for (Math m : {Math::Abs, Math::Real, Math::Imag})
-                      f.store(arrays[4], t, call(m, {load(arrays[6], t)}));
-                    f.store(arrays[5], t, call(Math::Conj, {load(arrays[5], t)}));
-                    f.store(arrays[6], t,
-                            cast(ScalarType::Complex128, load(arrays[5], t)) +
-                                literal(ir::Scalar::of(std::complex<double>(1, 2))));
-                    f.store(arrays[6], t, load(shared, 63 - t));
-                    f.store(arrays[2], t, lower_bound(local, 0, int64(8), 3));
-                    f.store(arrays[0], t, cast(ScalarType::Bool, load(arrays[4], t)));
-                    f.prefetch(arrays[4], t + 1);
-                    f.store(arrays[4], t, literal(ir::Scalar::of(std::numeric_limits<double>::infinity())));
-                  },
-                  {.kind = LoopKind::GPUThread});
+           f.loop(
+               "t", int64(0), int64(64),
+               [&](Var t) {
+                 Var shared = var("shared", array_of(ScalarType::Float64));
+                 f.add(Allocate{shared, int64(64), Fill::Uninitialised, Space::Shared});
+                 f.store(shared, t, 1);
+                 f.add(Barrier{});
+                 Var local = f.allocate("local", ScalarType::Int32, 8, Fill::Zeroed);
+                 f.sort(local, 0, 8);
+                 f.loop("k", int32(0), int32(8), [&](Var k) { f.store(local, k, k); },
+                        {.kind = LoopKind::Vector, .unroll = 4});
+                 for (size_t type = 1; type < 7; type++) {
+                   f.atomic_add(arrays[type], block, load(arrays[type], t) * load(arrays[type], t));
+                   f.store(arrays[type], t, -(load(arrays[type], 0) / load(arrays[type], 1)) - load(arrays[type], 2));
+                 }
+                 for (size_t type = 1; type < 5; type++) {
+                   Expr x = load(arrays[type], t);
+                   f.store(arrays[type], 0, min(max(x, 1), Expr(WarpReduce{BinaryOp::Max, x})));
+                   for (BinaryOp op : {BinaryOp::Add, BinaryOp::Min, BinaryOp::Max}) {
+                     f.store(arrays[type], t, Expr(WarpReduce{op, x, 8}));
+                     f.store(arrays[type], t, Expr(WarpScan{op, x}));
+                     f.store(arrays[type], t, Expr(WarpScan{op, x, 4}));
+                   }
+                   for (Peer peer : {Peer::Lane, Peer::Up, Peer::Down, Peer::Xor})
+                     f.store(arrays[type], t, Expr(Shuffle{peer, x, int32(1)}) + Expr(Shuffle{peer, x, int32(1), 8}));
+                 }
+                 for (Vote vote : {Vote::Any, Vote::All, Vote::Count})
+                   f.store(arrays[1], t, cast(ScalarType::Int32, Expr(WarpVote{vote, t < 7})));
+                 f.add(Barrier{Waiting::Warp});
+                 for (int m = 0; m < math_functions; m++)
+                   for (ScalarType type :
+                        {ScalarType::Int32, ScalarType::Int64, ScalarType::Float32, ScalarType::Float64}) {
+                     if (!exists_for(Math(m), type)) continue;
+                     std::vector<Expr> args(size_t(info(Math(m)).arity), load(arrays[size_t(type)], t));
+                     f.store(arrays[size_t(type)], t, call(Math(m), args));
+                   }
+                 for (Math m : {Math::Abs, Math::Real, Math::Imag})
+                   f.store(arrays[4], t, call(m, {load(arrays[6], t)}));
+                 f.store(arrays[5], t, call(Math::Conj, {load(arrays[5], t)}));
+                 f.store(arrays[6], t,
+                         cast(ScalarType::Complex128, load(arrays[5], t)) +
+                             literal(ir::Scalar::of(std::complex<double>(1, 2))));
+                 f.store(arrays[6], t, load(shared, 63 - t));
+                 f.store(arrays[2], t, lower_bound(local, 0, int64(8), 3));
+                 f.store(arrays[0], t, cast(ScalarType::Bool, load(arrays[4], t)));
+                 f.prefetch(arrays[4], t + 1);
+                 f.store(arrays[4], t, literal(ir::Scalar::of(std::numeric_limits<double>::infinity())));
+               },
+               {.kind = LoopKind::GPUThread});
          },
          {.kind = LoopKind::GPUBlock});
   auto legal = verify(f.build());

@@ -34,6 +34,10 @@ TEST(Print, EveryKindOfExpression) {
   EXPECT_EQ(print(upper_bound(pos, 0, i, j)), "upper_bound(pos, 0, i, j)");
   EXPECT_EQ(print(broadcast(x, 4)), "broadcast(x, 4)");
   EXPECT_EQ(print(Expr(WarpReduce{BinaryOp::Add, x})), "warp_reduce(+, x)");
+  EXPECT_EQ(print(Expr(WarpScan{BinaryOp::Max, x, 8})), "warp_scan(max, x, 8 lanes)");
+  EXPECT_EQ(print(Expr(Shuffle{Peer::Lane, x, i})), "shuffle(x, i)");
+  EXPECT_EQ(print(Expr(Shuffle{Peer::Up, x, i, 16})), "shuffle_up(x, i, 16 lanes)");
+  EXPECT_EQ(print(Expr(WarpVote{Vote::Count, b})), "warp_count(b)");
   EXPECT_EQ(print(literal(Scalar::of(true))), "true");
   EXPECT_EQ(print(literal(Scalar::of(1.0))), "1.0");
   EXPECT_EQ(print(literal(Scalar::of(1e300))), "1e+300");
