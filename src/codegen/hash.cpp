@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <algorithm>
 
 #if __has_include(<xxhash.h>)
 #define XXH_INLINE_ALL
@@ -33,7 +33,7 @@ Hash hash_of(std::string_view bytes) {
   };
   for (size_t at = 0; at < bytes.size(); at += 8) {
     uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + at, std::min<size_t>(8, bytes.size() - at));
+    std::copy_n(bytes.data() + at, std::min<size_t>(8, bytes.size() - at), reinterpret_cast<char*>(&word));
     a = mix(a ^ word) + b;
     b = (b << 29 | b >> 35) * 0x165667b19e3779f9ull ^ mix(word + at);
   }

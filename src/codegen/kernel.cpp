@@ -1,22 +1,18 @@
 #include "codegen/kernel.hpp"
 
-#include <dlfcn.h>
-#include <fmt/format.h>
-
 #include <mutex>
 
 #include "base/require.hpp"
+#include "ir/interpret.hpp"
+#include "runtime/device/host.hpp"
 
 namespace spdistal::codegen {
 
 struct Kernel::State {
   std::string text;
-  void* library = nullptr;
-  spd_kernel* entry = nullptr;
-  std::optional<ir::Interpreter> interpreter;
-
-  // A library stays loaded: threads of its OpenMP regions may outlive the kernel.
-  ~State() = default;
+  runtime::Device* device;
+  std::shared_ptr<const runtime::LoadedKernel> loaded;
+  bool compiled;
 };
 
 struct Kernel::Instead {
@@ -26,20 +22,15 @@ struct Kernel::Instead {
 };
 
 Kernel Kernel::from_library(const std::string& path, const std::string& name, std::string text) {
-  auto state = std::make_shared<State>();
-  state->text = std::move(text);
-  state->library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!state->library) throw SystemError(fmt::format("cannot load a compiled kernel: {}", dlerror()));
-  state->entry = reinterpret_cast<spd_kernel*>(dlsym(state->library, name.c_str()));
-  if (!state->entry) throw SystemError(fmt::format("a compiled kernel lacks its function '{}'", name));
-  return Kernel(state);
+  runtime::Device& host = runtime::host_device();
+  return Kernel(std::make_shared<const State>(
+      State{std::move(text), &host, host.load(runtime::SharedLibrary{path, name}), true}));
 }
 
 Kernel Kernel::interpreted(const ir::Function& f, std::string text) {
-  auto state = std::make_shared<State>();
-  state->text = std::move(text);
-  state->interpreter.emplace(f);
-  return Kernel(state);
+  runtime::Device& host = runtime::host_device();
+  runtime::HostFunction interpreter{[run = ir::Interpreter(f)](spd_call& call) { return run(call); }};
+  return Kernel(std::make_shared<const State>(State{std::move(text), &host, host.load(interpreter), false}));
 }
 
 Kernel Kernel::with_instead(std::function<Kernel()> make) const {
@@ -50,13 +41,13 @@ Kernel Kernel::with_instead(std::function<Kernel()> make) const {
 }
 
 void Kernel::operator()(spd_call& call) const {
-  if ((state_->interpreter ? (*state_->interpreter)(call) : state_->entry(&call)) == 0) return;
+  if (state_->device->launch(*state_->loaded, {.call = &call}) == 0) return;
   require(instead_ != nullptr, "a kernel that fails has one that is called instead");
   std::call_once(instead_->once, [&] { instead_->kernel.emplace(instead_->make()); });
   (*instead_->kernel)(call);
 }
 
-bool Kernel::compiled() const { return state_->entry != nullptr; }
+bool Kernel::compiled() const { return state_->compiled; }
 const std::string& Kernel::text() const { return state_->text; }
 
 }  // namespace spdistal::codegen

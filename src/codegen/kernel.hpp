@@ -5,14 +5,15 @@
 #include <optional>
 #include <string>
 
-#include "ir/interpret.hpp"
+#include "ir/nodes.hpp"
+#include "runtime/device/device.hpp"
 #include "spdistal/abi.h"
 
 namespace spdistal::codegen {
 
 class Kernel {
  public:
-  /// Loads the function `name` from a shared library; SystemError where that fails.
+  /// Loads the function `name` from a shared library into the host; SystemError where that fails.
   static Kernel from_library(const std::string& path, const std::string& name, std::string text);
   static Kernel interpreted(const ir::Function& f, std::string text);
 

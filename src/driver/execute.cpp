@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 
 #include "base/require.hpp"
 #include "driver/fetch.hpp"
@@ -283,8 +282,7 @@ struct Execution::State {
   }
 
   static void zero(Home& home) {
-    for (int64_t q = home.colours().lo; q < home.colours().hi; q++)
-      std::memset(home.piece(q).value_bytes(), 0, size_t(home.piece(q).nnz()) * size_of(home.type()));
+    for (int64_t q = home.colours().lo; q < home.colours().hi; q++) home.piece(q).zero();
   }
 
   // Is anything under way, and anything to do meanwhile?
@@ -313,7 +311,7 @@ struct Execution::State {
 
   void launch_dense(const Turn& turn, Storage& into) {
     if (targets[size_t(turn.colour - colours().lo)].idle || tasks->is_idle(turn.colour, turn.step)) {
-      if (turn.start == Start::Zero) std::memset(into.value_bytes(), 0, size_t(into.nnz()) * size_of(into.type()));
+      if (turn.start == Start::Zero) into.zero();
       return;
     }
     timed(turn.colour, [&] { launcher.compute_into(into, turn); });

@@ -1,9 +1,9 @@
 #include "driver/fetch.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "driver/fetch_state.hpp"
+#include "memory/copy.hpp"
 #include "runtime/partition/match.hpp"
 
 namespace spdistal {
@@ -97,7 +97,7 @@ void Fetch::State::finish() {
     const std::byte* from = p.staged->data();
     std::byte* into = p.own->value_bytes();
     for (size_t k = 0; k < p.order.size(); k++)
-      if (p.order[k] >= 0) std::memcpy(into + k * size, from + size_t(p.order[k]) * size, size);
+      if (p.order[k] >= 0) memory::copy_bytes(into + k * size, from + size_t(p.order[k]) * size, size);
   }
 }
 

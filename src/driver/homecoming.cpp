@@ -1,7 +1,6 @@
 #include "driver/homecoming.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "driver/tasks.hpp"
 #include "runtime/partition/match.hpp"
@@ -57,7 +56,7 @@ Space Homecoming::box(int64_t colour, const Format& format) const {
 Storage& Homecoming::operator[](int64_t colour) { return pieces_[size_t(colour - colours_.lo)]; }
 
 void Homecoming::zero() {
-  for (Storage& piece : pieces_) std::memset(piece.value_bytes(), 0, size_t(piece.nnz()) * size_of(piece.type()));
+  for (Storage& piece : pieces_) piece.zero();
 }
 
 void Homecoming::run(Home& home) {

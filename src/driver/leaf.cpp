@@ -1,10 +1,9 @@
 #include "driver/leaf.hpp"
 
-#include <cstring>
-
 #include "base/require.hpp"
 #include "codegen/processor.hpp"
 #include "lower/workspace.hpp"
+#include "memory/copy.hpp"
 #include "passes/pipeline.hpp"
 #include "tensor/pack.hpp"
 
@@ -84,7 +83,8 @@ lower::IndexWidths widths_of(const Pattern& pattern) {
 View::View(const Storage& storage)
     : values_{const_cast<std::byte*>(storage.value_bytes()), storage.nnz(), nullptr},
       pattern_(storage.shared_pattern()),
-      element_(size_of(storage.type())) {
+      element_(size_of(storage.type())),
+      device_(&runtime::device_at(storage.place())) {
   for (const LevelArrays& level : pattern_->levels()) {
     spd_level view{};
     view.extent = level.range.size();
@@ -98,7 +98,7 @@ View::View(const Storage& storage)
 }
 
 View::View(std::span<const Range> ranges, std::span<const int64_t> strides, void* values, ScalarType type)
-    : values_{values, 0, nullptr}, element_(size_of(type)) {
+    : values_{values, 0, nullptr}, element_(size_of(type)), device_(&runtime::device_at(memory::host)) {
   require(ranges.size() == strides.size(), "every level of a view has a range and a stride");
   int64_t last = 0;  // the position of the last element
   bool empty = false;
@@ -126,7 +126,7 @@ void View::zero() {
   }
   if (run == 0 || values_.count == 0) return;
   if (pattern_ || k == 0) {
-    std::memset(bytes, 0, size_t(values_.count) * element_);
+    device_->fill(bytes, std::byte(0), size_t(values_.count) * element_);
     return;
   }
   std::function<void(size_t, int64_t)> nest = [&](size_t level, int64_t position) {
@@ -135,7 +135,7 @@ void View::zero() {
       if (level + 1 < k) nest(level + 1, at);
       else {
         for (size_t below = k; below < levels_.size(); below++) at *= levels_[below].stride;
-        std::memset(bytes + size_t(at) * element_, 0, size_t(run) * element_);
+        device_->fill(bytes + size_t(at) * element_, std::byte(0), size_t(run) * element_);
       }
     }
   };
@@ -306,8 +306,8 @@ Storage Leaf::compute(LeafInputs& inputs, const std::vector<Range>& bounds, runt
     int64_t count = values.count;
     entries.resize(count);
     for (size_t d = 0; d < dims.size() && count > 0; d++)
-      std::memcpy(entries.column(d).data(), made.arrays[d].data, size_t(count) * sizeof(int64_t));
-    if (count > 0) std::memcpy(entries.value_bytes(), values.data, size_t(count) * size_of(result.type()));
+      memory::copy_bytes(entries.column(d).data(), made.arrays[d].data, size_t(count) * sizeof(int64_t));
+    memory::copy_bytes(entries.value_bytes(), values.data, size_t(count) * size_of(result.type()));
     return pack(std::move(entries), result.format(), bounds);
   }
   IndexWidth pos = values.count > largest_position_ ? IndexWidth::Int64 : IndexWidth::Int32;

@@ -13,6 +13,7 @@
 #include "codegen/jit.hpp"
 #include "lower/lower.hpp"
 #include "notation/concrete.hpp"
+#include "runtime/device/device.hpp"
 #include "runtime/device/host_context.hpp"
 #include "tensor/storage.hpp"
 
@@ -31,7 +32,7 @@ class View {
   /// A stored piece, all of it.
   explicit View(const Storage& storage);
   /// A dense piece within a larger array: the coordinates that each level covers, and how far apart neighbours in the
-  /// level above stand, outermost level first. `values` points to its first element.
+  /// level above stand, outermost level first. `values` points to its first element, in memory of the host.
   View(std::span<const Range> ranges, std::span<const int64_t> strides, void* values, ScalarType type);
 
   spd_tensor tensor() const { return {const_cast<spd_level*>(levels_.data()), values_}; }
@@ -45,6 +46,7 @@ class View {
   spd_array values_{};
   PatternHandle pattern_;
   size_t element_ = 0;  // bytes
+  runtime::Device* device_;
 };
 
 /// How a leaf is called.

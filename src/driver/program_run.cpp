@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <map>
 
 #include "base/text.hpp"
@@ -12,6 +11,7 @@
 #include "driver/session.hpp"
 #include "generate/generate.hpp"
 #include "io/files.hpp"
+#include "memory/copy.hpp"
 #include "notation/check.hpp"
 #include "reference/evaluate.hpp"
 #include "reference/join.hpp"
@@ -119,7 +119,7 @@ void fill_by(TensorState& tensor, const Generator& generator, const std::vector<
       // What lies between the elements of a share stays zero.
       size_t bytes = size_of(piece.type());
       for_each_position(piece.pattern(), [&](std::span<const int64_t> at, int64_t position) {
-        if (!home.holds(c, at, position)) std::memset(piece.value_bytes() + size_t(position) * bytes, 0, bytes);
+        if (!home.holds(c, at, position)) memory::zero_bytes(piece.value_bytes() + size_t(position) * bytes, bytes);
       });
     }
     home.changed();

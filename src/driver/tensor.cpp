@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "base/text.hpp"
 #include "driver/session.hpp"
 #include "driver/state.hpp"
 #include "io/files.hpp"
+#include "memory/copy.hpp"
 #include "runtime/task/mapping.hpp"
 #include "runtime/transport/agree.hpp"
 #include "tensor/distribute.hpp"
@@ -75,7 +74,7 @@ void TensorBase::pack_columns(std::span<const std::vector<int64_t>> columns, con
     entries.resize(int64_t(count));
     for (size_t d = 0; d < columns.size(); d++)
       std::copy(columns[d].begin(), columns[d].end(), entries.column(d).begin());
-    if (count > 0) std::memcpy(entries.value_bytes(), values, count * size_of(type()));
+    memory::copy_bytes(entries.value_bytes(), values, count * size_of(type()));
   });
   pack();
 }
@@ -102,7 +101,7 @@ void TensorBase::pack_rows(int64_t first_row, std::span<const int64_t> pos, std:
       std::fill(entries.column(0).begin() + pos[size_t(r)], entries.column(0).begin() + pos[size_t(r) + 1],
                 first_row + r);
     std::copy(crd.begin(), crd.end(), entries.column(1).begin());
-    if (count > 0) std::memcpy(entries.value_bytes(), values, count * size_of(type()));
+    memory::copy_bytes(entries.value_bytes(), values, count * size_of(type()));
   });
   pack();
 }

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <vector>
+
+#include "memory/copy.hpp"
 
 namespace spdistal {
 namespace {
@@ -22,7 +23,7 @@ uint64_t block_sum(const std::byte* data, size_t bytes) {
   uint64_t lanes[4] = {odd1, odd2, odd1 ^ odd2, odd1 + odd2};
   auto word = [](const std::byte* at, size_t n) {
     uint64_t w = 0;
-    std::memcpy(&w, at, n);
+    memory::copy_bytes(&w, at, n);
     if constexpr (std::endian::native == std::endian::big) w = __builtin_bswap64(w);
     return w;
   };
@@ -48,7 +49,7 @@ uint64_t checksum(const std::byte* data, size_t bytes, std::byte* copy_to) {
   for (size_t b = 0; b < blocks; b++) {
     size_t at = b * block_bytes, size = std::min(block_bytes, bytes - at);
     sums[b] = block_sum(data + at, size);
-    if (copy_to) std::memcpy(copy_to + at, data + at, size);
+    if (copy_to) memory::copy_bytes(copy_to + at, data + at, size);
   }
   uint64_t sum = bytes;
   for (uint64_t each : sums) sum = mixed(sum * odd1 + each);

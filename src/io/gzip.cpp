@@ -4,11 +4,11 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <cstring>
 #include <future>
 #include <limits>
 
 #include "base/require.hpp"
+#include "memory/copy.hpp"
 
 namespace spdistal {
 namespace {
@@ -48,7 +48,7 @@ class GzipText : public TextSource {
     // What follows the last line of this chunk begins the next one.
     ahead_.filled = now_.filled - handed_;
     ahead_.text.resize(std::max<int64_t>(ahead_.filled, ahead_.text.size()));
-    if (ahead_.filled > 0) std::memcpy(ahead_.text.data(), now_.text.data() + handed_, size_t(ahead_.filled));
+    if (ahead_.filled > 0) memory::copy_bytes(ahead_.text.data(), now_.text.data() + handed_, size_t(ahead_.filled));
     if (!ended_) filling_ = std::async(std::launch::async, [this] { fill(); });
     return {now_.text.data(), size_t(handed_)};
   }

@@ -9,6 +9,7 @@
 #include "io/formats.hpp"
 #include "io/number.hpp"
 #include "io/text_writer.hpp"
+#include "memory/copy.hpp"
 #include "runtime/transport/agree.hpp"
 #include "tensor/pack.hpp"
 
@@ -199,7 +200,7 @@ Coordinates place(const Header& header, int64_t before, Coordinates values) {
   }
   ScalarType type = values.type();
   Array<std::byte> bytes(n * int64_t(size_of(type)));
-  if (n > 0) std::memcpy(bytes.data(), values.value_bytes(), size_t(bytes.size()));
+  memory::copy_bytes(bytes.data(), values.value_bytes(), size_t(bytes.size()));
   return Coordinates({header.rows, header.columns}, type, std::move(columns), std::move(bytes));
 }
 

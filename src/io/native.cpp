@@ -11,13 +11,13 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <optional>
 
 #include "format/registry.hpp"
 #include "io/checksum.hpp"
 #include "io/formats.hpp"
 #include "io/source.hpp"
+#include "memory/copy.hpp"
 #include "runtime/transport/agree.hpp"
 #include "runtime/transport/deal.hpp"
 #include "runtime/transport/threads.hpp"
@@ -132,7 +132,7 @@ void write_pieces(runtime::Transport& transport, const std::string& path, const 
     });
     if (file) {
       uint64_t head[fixed_words] = {0, order_mark, version, words.size(), 0};
-      std::memcpy(head, magic, sizeof magic);
+      memory::copy_bytes(head, magic, sizeof magic);
       head[4] = checksum(reinterpret_cast<const std::byte*>(words.data()), words.size() * sizeof(uint64_t));
       file->write(head, sizeof head);
       file->write(words.data(), words.size() * sizeof(uint64_t));
@@ -156,9 +156,9 @@ class Reader {
  public:
   explicit Reader(const std::string& path) : path_(path), file_(map_file(path)) {
     uint64_t head[fixed_words];
-    if (file_.bytes.size() < sizeof head || std::memcmp(file_.bytes.data(), magic, sizeof magic) != 0)
+    if (file_.bytes.size() < sizeof head || !memory::same_bytes(file_.bytes.data(), magic, sizeof magic))
       damaged("it does not start as such a file does");
-    std::memcpy(head, file_.bytes.data(), sizeof head);
+    memory::copy_bytes(head, file_.bytes.data(), sizeof head);
     if (head[1] == __builtin_bswap64(order_mark)) damaged("it was written on a machine of the other byte order");
     if (head[1] != order_mark) damaged("its byte order mark is wrong");
     if (head[2] != version) damaged(fmt::format("it has version {}, this program reads version {}", head[2], version));

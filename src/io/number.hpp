@@ -4,9 +4,10 @@
 #include <bit>
 #include <charconv>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <type_traits>
+
+#include "memory/copy.hpp"
 
 namespace spdistal {
 
@@ -50,7 +51,7 @@ bool scale_by_ten(uint64_t mantissa, int64_t exponent, T& out) {
     long double value = static_cast<long double>(mantissa);
     value = exponent < 0 ? value / powers[-exponent] : value * powers[exponent];
     uint64_t significand;
-    std::memcpy(&significand, &value, sizeof significand);
+    memory::copy_bytes(&significand, &value, sizeof significand);
     constexpr int extra = 64 - std::numeric_limits<T>::digits;
     out = T(value);
     return (significand & ((uint64_t(1) << extra) - 1)) != uint64_t(1) << (extra - 1) &&

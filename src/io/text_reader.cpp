@@ -2,10 +2,10 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/blocks.hpp"
 #include "io/entries.hpp"
+#include "memory/copy.hpp"
 #include "runtime/transport/agree.hpp"
 #include "runtime/transport/threads.hpp"
 
@@ -160,9 +160,10 @@ void TextReader::parse_chunk(std::string_view text, const EntryLayout& layout, s
     int64_t count = parsed[k].entries;
     if (size < places[k] && count > 0) {
       for (size_t d = 0; d < layout.order(); d++)
-        std::memmove(into.column(d).data() + size, into.column(d).data() + places[k], size_t(count) * sizeof(int64_t));
-      std::memmove(into.value_bytes() + size * value_bytes, into.value_bytes() + places[k] * value_bytes,
-                   size_t(count * value_bytes));
+        memory::move_bytes(into.column(d).data() + size, into.column(d).data() + places[k],
+                           size_t(count) * sizeof(int64_t));
+      memory::move_bytes(into.value_bytes() + size * value_bytes, into.value_bytes() + places[k] * value_bytes,
+                         size_t(count * value_bytes));
     }
     size += count;
     if (expected && size > *expected) break;  // said when it is known how many there are before

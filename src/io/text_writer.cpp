@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <functional>
 #include <optional>
 #include <vector>
 
 #include "io/source.hpp"
+#include "memory/copy.hpp"
 #include "runtime/transport/agree.hpp"
 #include "tensor/distribute.hpp"
 #include "tensor/values.hpp"
@@ -78,8 +78,8 @@ void format_lines(const Home& home, const TextLayout& layout, const Put& put) {
   for (int64_t c = home.colours().lo; c < home.colours().hi; c++)
     for_each_owned(home, c, [&](std::span<const int64_t> at, int64_t position) {
       for (size_t d = 0; d < at.size(); d++) entries.column(d)[size_t(size)] = at[d];
-      std::memcpy(entries.value_bytes() + size_t(size) * bytes, home.piece(c).value_bytes() + size_t(position) * bytes,
-                  bytes);
+      memory::copy_bytes(entries.value_bytes() + size_t(size) * bytes,
+                         home.piece(c).value_bytes() + size_t(position) * bytes, bytes);
       if (++size == portion) flush();
     });
   if (size > 0) flush();

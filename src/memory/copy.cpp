@@ -10,10 +10,10 @@
 
 namespace spdistal::memory {
 
-void zero_bytes(void* to, size_t bytes) {
-  constexpr size_t small = size_t(2) << 20;
-  if (bytes >= small) host_pool().fill(static_cast<std::byte*>(to), std::byte(0), bytes);
-  else if (bytes > 0) std::memset(to, 0, bytes);
+void fill_bytes(void* to, std::byte value, size_t bytes) {
+  constexpr size_t many = size_t(2) << 20;
+  if (bytes >= many) host_pool().fill(static_cast<std::byte*>(to), value, bytes);
+  else if (bytes > 0) std::memset(to, int(value), bytes);
 }
 
 void copy_part(void* to, const void* from, size_t bytes, size_t whole, size_t caches) {

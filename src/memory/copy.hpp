@@ -19,8 +19,10 @@ inline bool same_bytes(const void* a, const void* b, size_t bytes) {
   return bytes == 0 || std::memcmp(a, b, bytes) == 0;
 }
 
-/// Of many bytes: on all threads. Zero is the value 0, of every type.
-void zero_bytes(void* to, size_t bytes);
+/// Of many bytes: on all threads.
+void fill_bytes(void* to, std::byte value, size_t bytes);
+/// Bytes that are zero are the value 0, of every type.
+inline void zero_bytes(void* to, size_t bytes) { fill_bytes(to, std::byte(0), bytes); }
 
 /// Copies a part of something of `whole` bytes. What is larger than the caches goes past them, which saves reading the
 /// lines to be written.

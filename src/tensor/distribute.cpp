@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "memory/copy.hpp"
 #include "runtime/records/sort_globally.hpp"
 #include "runtime/task/mapping.hpp"
 #include "runtime/transport/agree.hpp"
@@ -109,7 +110,7 @@ Home pack_alike(Transport& transport, Coordinates all, const Format& format, Sha
       std::copy_n(all.column(d).begin() + part.lo, part.size(), out.column(d).begin());
     size_t bytes = size_of(all.type());
     if (part.size() > 0)
-      std::memcpy(out.value_bytes(), all.value_bytes() + size_t(part.lo) * bytes, size_t(part.size()) * bytes);
+      memory::copy_bytes(out.value_bytes(), all.value_bytes() + size_t(part.lo) * bytes, size_t(part.size()) * bytes);
     return out;
   });
   if (transport.size() > 1) all = Coordinates(all.dims(), all.type());
@@ -155,7 +156,7 @@ Coordinates owned_elements(const Home& home) {
       int64_t e = out.size();
       out.resize(e + 1);
       for (size_t d = 0; d < at.size(); d++) out.column(d)[size_t(e)] = at[d];
-      std::memcpy(out.value_bytes() + size_t(e) * bytes, piece.value_bytes() + size_t(position) * bytes, bytes);
+      memory::copy_bytes(out.value_bytes() + size_t(e) * bytes, piece.value_bytes() + size_t(position) * bytes, bytes);
     });
   }
   return out;

@@ -2,6 +2,7 @@
 #pragma once
 #include <span>
 
+#include "memory/copy.hpp"
 #include "runtime/records/deliver.hpp"
 #include "tensor/coordinates.hpp"
 #include "tensor/home.hpp"
@@ -60,7 +61,7 @@ T at(runtime::Transport& transport, const Home& home, std::span<const int64_t> c
   require(scalar_type_of<T>() == home.type(), "values are read with the type they have");
   T out{};
   std::vector<std::byte> bytes = detail::find_value(transport, home, coordinates);
-  if (!bytes.empty()) std::memcpy(static_cast<void*>(&out), bytes.data(), sizeof(T));
+  if (!bytes.empty()) memory::copy_bytes(static_cast<void*>(&out), bytes.data(), sizeof(T));
   return out;
 }
 

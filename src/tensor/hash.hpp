@@ -2,8 +2,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
+
+#include "memory/copy.hpp"
 
 namespace spdistal {
 
@@ -17,11 +18,11 @@ class Hasher {
     word(count);
     for (; count >= sizeof(uint64_t); data += sizeof(uint64_t), count -= sizeof(uint64_t)) {
       uint64_t value;
-      std::memcpy(&value, data, sizeof value);
+      memory::copy_bytes(&value, data, sizeof value);
       word(value);
     }
     uint64_t rest = 0;
-    if (count > 0) std::memcpy(&rest, data, count);
+    memory::copy_bytes(&rest, data, count);
     word(rest);
   }
   template <class T>

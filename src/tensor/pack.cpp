@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "memory/copy.hpp"
 #include "tensor/levels/level.hpp"
 #include "tensor/sort.hpp"
 
@@ -42,7 +43,7 @@ Storage pack_scalar(const Coordinates& merged_entries) {
   Storage out(std::make_shared<const Pattern>(Format(), std::vector<int64_t>{}, std::vector<LevelArrays>{}),
               merged_entries.type());
   if (merged_entries.size() > 0)
-    std::memcpy(out.value_bytes(), merged_entries.value_bytes(), size_of(merged_entries.type()));
+    memory::copy_bytes(out.value_bytes(), merged_entries.value_bytes(), size_of(merged_entries.type()));
   return out;
 }
 
@@ -131,7 +132,7 @@ Coordinates unpack(const Storage& storage, Zeros zeros) {
     by_dimension[size_t(pattern.format().mode_order()[k])] = std::move(columns[k]);
   int64_t bytes = storage.nnz() * int64_t(size_of(storage.type()));
   Array<std::byte> values(bytes);
-  if (bytes > 0) std::memcpy(values.data(), storage.value_bytes(), size_t(bytes));
+  memory::copy_bytes(values.data(), storage.value_bytes(), size_t(bytes));
   Coordinates out(storage.dims(), storage.type(), std::move(by_dimension), std::move(values));
   if (zeros == Zeros::Drop) drop_zeros(out);
   return out;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "memory/copy.hpp"
 #include "runtime/records/sort.hpp"
 #include "runtime/task/mapping.hpp"
 #include "runtime/transport/agree.hpp"
@@ -403,7 +404,7 @@ Coordinates to_coordinates(Records records, const std::vector<int64_t>& dims) {
     std::span<int64_t> column = out.column(d);
     for (size_t e = 0; e < column.size(); e++) column[e] = records.at(int64_t(e))[d];
   }
-  if (!records.empty()) std::memcpy(out.value_bytes(), records.values().data(), records.values().size());
+  if (!records.empty()) memory::copy_bytes(out.value_bytes(), records.values().data(), records.values().size());
   return out;
 }
 

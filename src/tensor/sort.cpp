@@ -8,6 +8,7 @@
 #include <bit>
 #include <vector>
 
+#include "memory/copy.hpp"
 #include "tensor/radix.hpp"
 
 namespace spdistal {
@@ -125,7 +126,7 @@ Coordinates by_one_key(Coordinates entries, const Key& key) {
     for (int64_t i = 0; i < n; i++) {
       if constexpr (travels) {
         records[i].payload = 0;
-        std::memcpy(&records[i].payload, &values[size_t(i)], sizeof(T));
+        memory::copy_bytes(&records[i].payload, &values[size_t(i)], sizeof(T));
       } else {
         records[i].payload = uint64_t(i);
       }
@@ -138,7 +139,7 @@ Coordinates by_one_key(Coordinates entries, const Key& key) {
     auto same = [&](int64_t i) { return records[i - 1].key == records[i].key; };
     auto value = [&](int64_t i) {
       T v;
-      if constexpr (travels) std::memcpy(static_cast<void*>(&v), &records[i].payload, sizeof(T));
+      if constexpr (travels) memory::copy_bytes(static_cast<void*>(&v), &records[i].payload, sizeof(T));
       else v = values[size_t(records[i].payload)];
       return v;
     };

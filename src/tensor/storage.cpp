@@ -1,11 +1,11 @@
 #include "tensor/storage.hpp"
 
-#include <cstring>
-
 #include <fmt/format.h>
 
 #include <atomic>
 
+#include "memory/copy.hpp"
+#include "runtime/device/device.hpp"
 #include "tensor/levels/level.hpp"
 
 namespace spdistal {
@@ -31,6 +31,8 @@ Storage::Storage(PatternHandle pattern, ScalarType type, Buffer values)
     : pattern_(std::move(pattern)), type_(type), values_(std::move(values)) {
   require(values_.size() >= size_t(nnz()) * size_of(type), "there is a value for every stored element");
 }
+
+void Storage::zero() { runtime::device_at(place()).fill(value_bytes(), std::byte(0), size_t(nnz()) * size_of(type_)); }
 
 PatternHandle dense_pattern(const Format& format, const std::vector<int64_t>& dims, const std::vector<Range>& ranges,
                             ScalarType type, std::string_view what) {
@@ -80,7 +82,7 @@ bool same_pattern(const Pattern& a, const Pattern& b) {
   auto same = [](const IndexArray& x, const IndexArray& y) {
     if (x.size() != y.size() || x.width() != y.width()) return false;
     return x.data() == y.data() || x.empty() ||
-           std::memcmp(x.data(), y.data(), size_t(x.size()) * size_t(x.width())) == 0;
+           memory::same_bytes(x.data(), y.data(), size_t(x.size()) * size_t(x.width()));
   };
   if (&a == &b) return true;
   if (!(a.format() == b.format()) || a.dims() != b.dims()) return false;

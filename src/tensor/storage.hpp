@@ -79,6 +79,10 @@ class Storage {
     return {reinterpret_cast<const T*>(values_.data()), size_t(nnz())};
   }
 
+  /// Where the values are.
+  memory::Place place() const { return values_.place(); }
+  /// All values are zero from now on.
+  void zero();
   /// The values, taken away for good.
   Buffer take_values() && { return std::move(values_); }
   /// The same pattern (shared) with a copy of the values.

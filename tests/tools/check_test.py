@@ -118,6 +118,11 @@ class Check(unittest.TestCase):
         self.refused("include/spdistal/x.hpp", "#pragma once\n#include \"base/a.hpp\"\n",
                      "include/spdistal/x.hpp:2: \"base/a.hpp\": public headers include only public headers")
 
+    def test_moving_data_by_hand_is_refused(self):
+        text = "void f(void* a, void* b) { std::memcpy(a, b, 8); }\n"
+        self.refused("src/ir/x.cpp", text, "src/ir/x.cpp:1: memcpy: ask the device, or memory/copy.hpp")
+        self.assertEqual(self.check(**{"src/runtime/device/host.cpp": text, "src/runtime/device/README.md": "# d\n"})[0], 0)
+
     def test_an_abi_that_includes_anything_of_the_project_is_refused(self):
         self.refused("include/spdistal/abi.h", "#include <spdistal/error.hpp>\n", "abi.h stands alone")
 

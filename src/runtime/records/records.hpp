@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "memory/copy.hpp"
 #include "runtime/transport/bytes.hpp"
 #include "spdistal/scalar_type.hpp"
 
@@ -31,7 +32,7 @@ class Records {
   T value_as(int64_t record) const {
     require(scalar_type_of<T>() == type_, "a value is read as the type it has");
     T out;
-    std::memcpy(&out, value(record), sizeof(T));
+    memory::copy_bytes(&out, value(record), sizeof(T));
     return out;
   }
 
@@ -69,8 +70,9 @@ class Records {
   /// Moves record `from` to where `to` is.
   void move(int64_t from, int64_t to) {
     if (from == to) return;
-    std::memcpy(coordinates_.data() + size_t(to) * size_t(order_), at(from).data(), size_t(order_) * sizeof(int64_t));
-    std::memcpy(value(to), value(from), size_of(type_));
+    memory::copy_bytes(coordinates_.data() + size_t(to) * size_t(order_), at(from).data(),
+                       size_t(order_) * sizeof(int64_t));
+    memory::copy_bytes(value(to), value(from), size_of(type_));
   }
 
   bool operator==(const Records&) const = default;

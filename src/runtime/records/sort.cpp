@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "memory/copy.hpp"
 #include "runtime/records/packing.hpp"
 #include "runtime/transport/combine_values.hpp"
 
@@ -44,12 +45,12 @@ void sort_packed(Records& records, const Packing& packing) {
   Items items = std::make_unique_for_overwrite<Item[]>(count);
   for (size_t k = 0; k < count; k++) {
     items[k] = {packing.word(0, records.at(int64_t(k))), 0};
-    std::memcpy(&items[k].rest, records.value(int64_t(k)), value);
+    memory::copy_bytes(&items[k].rest, records.value(int64_t(k)), value);
   }
   sort_by_word(items, count, packing.bits(0));
   for (size_t k = 0; k < count; k++) {
     packing.unpack(items[k].word, records.mutable_at(int64_t(k)));
-    std::memcpy(records.value(int64_t(k)), &items[k].rest, value);
+    memory::copy_bytes(records.value(int64_t(k)), &items[k].rest, value);
   }
 }
 

@@ -1,7 +1,6 @@
 #include "runtime/region/contribution.hpp"
 
-#include <cstring>
-
+#include "memory/copy.hpp"
 #include "runtime/transport/agree.hpp"
 
 namespace spdistal::runtime {
@@ -52,7 +51,7 @@ void Contribution::zero() {
   for (int64_t c = pieces_.colours().lo; c < pieces_.colours().hi; c++) {
     const Instance& piece = pieces_[c];
     if (size_t bytes = size_t(piece.layout().extent()) * size_of(piece.type()); bytes > 0 && !in_place(c))
-      std::memset(piece.data(), 0, bytes);
+      memory::zero_bytes(piece.data(), bytes);
   }
 }
 

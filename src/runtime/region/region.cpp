@@ -1,7 +1,6 @@
 #include "runtime/region/region.hpp"
 
-#include <cstring>
-
+#include "memory/copy.hpp"
 #include "runtime/task/mapping.hpp"
 
 namespace spdistal::runtime {
@@ -34,7 +33,7 @@ Region::Region(std::string name, ScalarType type, Partition held, Instances inst
 
 void Region::zero() {
   for (const Instance& instance : instances_)
-    if (size_t bytes = size_t(instance.layout().extent()) * size_of(type_)) std::memset(instance.data(), 0, bytes);
+    if (size_t bytes = size_t(instance.layout().extent()) * size_of(type_)) memory::zero_bytes(instance.data(), bytes);
   changed();
 }
 

@@ -1,7 +1,6 @@
 #include "runtime/region/selection.hpp"
 
-#include <cstring>
-
+#include "memory/copy.hpp"
 #include "runtime/transport/combine_values.hpp"
 
 namespace spdistal::runtime {
@@ -55,7 +54,7 @@ Selection::Selection(const Layout& layout, const Space& set, ScalarType type) : 
 void Selection::gather(const std::byte* memory, std::byte* to) const {
   size_t size = size_of(type_);
   for (const Run& run : runs_) {
-    std::memcpy(to, memory + size_t(run.offset) * size, size_t(run.length) * size);
+    memory::copy_bytes(to, memory + size_t(run.offset) * size, size_t(run.length) * size);
     to += size_t(run.length) * size;
   }
   with_element(size, [&](auto element) {
@@ -70,7 +69,7 @@ void Selection::gather(const std::byte* memory, std::byte* to) const {
 void Selection::scatter(const std::byte* from, std::byte* memory) const {
   size_t size = size_of(type_);
   for (const Run& run : runs_) {
-    std::memcpy(memory + size_t(run.offset) * size, from, size_t(run.length) * size);
+    memory::copy_bytes(memory + size_t(run.offset) * size, from, size_t(run.length) * size);
     from += size_t(run.length) * size;
   }
   with_element(size, [&](auto element) {
@@ -115,8 +114,8 @@ void LocalCopy::run(const std::byte* from, std::byte* to) const {
     using E = decltype(element);
     for (const Step& step : steps_) {
       if (step.length > 8) {
-        std::memcpy(to + size_t(step.to) * element_, from + size_t(step.from) * element_,
-                    size_t(step.length) * element_);
+        memory::copy_bytes(to + size_t(step.to) * element_, from + size_t(step.from) * element_,
+                           size_t(step.length) * element_);
       } else {
         const E* in = reinterpret_cast<const E*>(from) + step.from;
         E* out = reinterpret_cast<E*>(to) + step.to;

@@ -2,13 +2,13 @@
 #pragma once
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "base/require.hpp"
+#include "memory/copy.hpp"
 
 namespace spdistal::runtime {
 
@@ -71,7 +71,7 @@ class Reader {
   template <class T>
   void take_into(std::span<T> values) {
     require(values.size_bytes() <= bytes_.size(), "a message holds all that is read from it");
-    if (!values.empty()) std::memcpy(values.data(), bytes_.data(), values.size_bytes());
+    if (!values.empty()) memory::copy_bytes(values.data(), bytes_.data(), values.size_bytes());
     bytes_ = bytes_.subspan(values.size_bytes());
   }
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <numeric>
 
 #include "base/require.hpp"
+#include "memory/copy.hpp"
 #include "runtime/transport/mpi_comm.hpp"
 
 namespace spdistal::runtime {
@@ -25,7 +25,7 @@ void check(int code, std::string_view call) {
 
 Request as_request(MPI_Request request) {
   Request out = 0;
-  std::memcpy(&out, &request, sizeof(request));
+  memory::copy_bytes(&out, &request, sizeof(request));
   return out;
 }
 
@@ -152,7 +152,7 @@ class Mpi final : public Transport {
       return reinterpret_cast<MPI_Request*>(requests.data());
     } else {
       scratch_.resize(requests.size());
-      for (size_t k = 0; k < requests.size(); k++) std::memcpy(&scratch_[k], &requests[k], sizeof(MPI_Request));
+      for (size_t k = 0; k < requests.size(); k++) memory::copy_bytes(&scratch_[k], &requests[k], sizeof(MPI_Request));
       return scratch_.data();
     }
   }

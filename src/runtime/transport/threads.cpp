@@ -1,13 +1,13 @@
 #include "runtime/transport/threads.hpp"
 
 #include <condition_variable>
-#include <cstring>
 #include <exception>
 #include <list>
 #include <mutex>
 #include <thread>
 
 #include "base/require.hpp"
+#include "memory/copy.hpp"
 
 namespace spdistal::runtime {
 namespace {
@@ -92,7 +92,7 @@ class Threads final : public Transport {
  private:
   static void deliver(Receive& receive, std::span<const std::byte> data) {
     require(data.size() == receive.into.size(), "a message has the size its receiver expects");
-    std::memcpy(receive.into.data(), data.data(), data.size());
+    memory::copy_bytes(receive.into.data(), data.data(), data.size());
     receive.done = true;
   }
   static bool all_done(std::span<Request> requests) {

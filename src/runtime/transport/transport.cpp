@@ -1,10 +1,10 @@
 #include "runtime/transport/transport.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 #include "base/require.hpp"
+#include "memory/copy.hpp"
 #include "runtime/transport/combine_values.hpp"
 
 namespace spdistal::runtime {
@@ -84,7 +84,7 @@ void Transport::allgatherv(std::span<const std::byte> mine, std::span<std::byte>
   for (int r = 0; r < size(); at += size_t(counts[size_t(r)]), r++) {
     std::span<std::byte> theirs = all.subspan(at, size_t(counts[size_t(r)]));
     if (r != rank()) receive(theirs, r, gather_tag, pending);
-    else if (!mine.empty()) std::memcpy(theirs.data(), mine.data(), mine.size());
+    else if (!mine.empty()) memory::copy_bytes(theirs.data(), mine.data(), mine.size());
   }
   for (int step = 1; step < size(); step++) send(mine, (rank() + step) % size(), gather_tag, pending);
 }
@@ -110,7 +110,7 @@ void Transport::alltoallv(std::span<const std::byte> out, std::span<const int64_
   for (int r = 0; r < size(); at += size_t(out_counts[size_t(r)]), r++) {
     std::span<const std::byte> part = out.subspan(at, size_t(out_counts[size_t(r)]));
     if (r != rank()) send(part, r, exchange_tag, pending);
-    else if (!part.empty()) std::memcpy(in.data() + mine_in, part.data(), part.size());
+    else if (!part.empty()) memory::copy_bytes(in.data() + mine_in, part.data(), part.size());
   }
   wait(pending);
 }
@@ -121,7 +121,7 @@ void Transport::allreduce(void* values, size_t count, ScalarType type, ReduceOp 
   std::vector<std::byte> all(bytes * size_t(size()));
   std::vector<int64_t> counts(static_cast<size_t>(size()), int64_t(bytes));
   allgatherv({static_cast<const std::byte*>(values), bytes}, all, counts);
-  std::memcpy(values, all.data(), bytes);
+  memory::copy_bytes(values, all.data(), bytes);
   for (size_t r = 1; r < size_t(size()); r++) combine_values(values, all.data() + r * bytes, count, type, op);
 }
 
@@ -133,7 +133,7 @@ void Transport::reduce_scatter(const void* in, void* out, std::span<const int64_
   int64_t total = std::accumulate(out_bytes.begin(), out_bytes.end(), int64_t(0));
   alltoallv({static_cast<const std::byte*>(in), size_t(total)}, out_bytes, parts, in_bytes);
   if (mine == 0) return;
-  std::memcpy(out, parts.data(), mine);
+  memory::copy_bytes(out, parts.data(), mine);
   for (size_t r = 1; r < size_t(size()); r++)
     combine_values(out, parts.data() + r * mine, mine / size_of(type), type, ReduceOp::Sum);
 }
