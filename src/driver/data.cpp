@@ -1,6 +1,7 @@
 // Data on its way into tensors, on any number of ranks.
 #include <fmt/format.h>
 
+#include "driver/described.hpp"
 #include "driver/session.hpp"
 #include "driver/state.hpp"
 #include "io/files.hpp"
@@ -26,11 +27,15 @@ Inserted agree_on_insertion(const TensorState& tensor) {
 }  // namespace
 
 void set_entries(TensorState& tensor, Coordinates mine) {
+  auto what = [&] { return described(tensor.var); };
+  memory::Purpose purpose(what);
   set_sizes(tensor, mine.dims());
   set_home(tensor, pack(transport(), std::move(mine), tensor.var.format(), shares_of(tensor)));
 }
 
 void pack_inserted(TensorState& tensor) {
+  auto what = [&] { return described(tensor.var); };
+  memory::Purpose purpose(what);
   Inserted how = agree_on_insertion(tensor);
   Coordinates mine =
       tensor.inserted ? std::move(*tensor.inserted) : Coordinates(notation::known_dims(tensor.var), tensor.var.type());
@@ -41,6 +46,8 @@ void pack_inserted(TensorState& tensor) {
 }
 
 Coordinates read_entries(const TensorState& tensor, const std::string& path) {
+  auto what = [&] { return fmt::format("what {} reads from {}", described(tensor.var), path); };
+  memory::Purpose purpose(what);
   const Format& format = tensor.var.format();
   Coordinates mine = read_part(transport(), path, {.type = tensor.var.type(), .dims = std::nullopt});
   squeeze(mine, format.order());
@@ -52,6 +59,8 @@ Coordinates read_entries(const TensorState& tensor, const std::string& path) {
 }
 
 void fill_pieces(TensorState& tensor, const std::function<void(Home& home)>& fill) {
+  auto what = [&] { return described(tensor.var); };
+  memory::Purpose purpose(what);
   const Shares& shares = shares_of(tensor);  // of sizes that changed, drops what was there
   std::optional<Home> fresh;
   if (!tensor.home)

@@ -1,5 +1,7 @@
 #include "driver/fetch.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "driver/fetch_state.hpp"
@@ -21,6 +23,8 @@ Fetch::State::State(Transport& t, const Home& home, const FetchRequest& request)
       task_ranks(request.colours.count(), t.size()),
       colours(task_ranks.colours_of(t.rank())),
       pieces(size_t(colours.size())) {
+  auto what = [&] { return fmt::format("what colours need of {}", name); };
+  memory::Purpose purpose(what);
   if (home.format().is_dense()) plan_dense(home, request);
   else plan_sparse(home, request);
   for (FetchedPiece& p : pieces)
@@ -62,6 +66,8 @@ void Fetch::State::release() {
 
 // The memory that `release` gave back.
 void Fetch::State::allocate() {
+  auto what = [&] { return fmt::format("what colours need of {}", name); };
+  memory::Purpose purpose(what);
   Instances fresh(colours);
   for (int64_t c = colours.lo; c < colours.hi; c++) {
     FetchedPiece& p = piece(c);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/described.hpp"
 #include "driver/session.hpp"
 #include "lower/distribute.hpp"
 #include "tensor/distribute.hpp"
@@ -57,6 +58,8 @@ void Runner::prepare(const Homes& operands, const Shares& shares) {
 }
 
 void Runner::compute(const Homes& operands, const Shares& shares, std::optional<Home>& result) {
+  auto what = [&] { return described(statement_.result); };
+  memory::Purpose purpose(what);
   if (!is_local(operands, shares)) {
     prepare(operands, shares);
     return execution_->compute(operands, result);

@@ -30,9 +30,10 @@ struct Taken {
 Taken take(size_t bytes, Place place) {
   Pool& pool = pool_of(place);
   size_t limit = most.load(std::memory_order_relaxed);
-  if (bytes > limit || held.load(std::memory_order_relaxed) > limit - bytes) throw OutOfMemory(bytes, place);
+  if (bytes > limit || held.load(std::memory_order_relaxed) > limit - bytes)
+    throw OutOfMemory(bytes, place, Purpose::current());
   Block block = pool.take(bytes);
-  if (!block.data) throw OutOfMemory(bytes, place);
+  if (!block.data) throw OutOfMemory(bytes, place, Purpose::current());
   held.fetch_add(block.bytes, std::memory_order_relaxed);
   return {{block.data, GiveBack{&pool, block.bytes}}, block.bytes, block.contents};
 }

@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <iterator>
+#include <utility>
 
 namespace spdistal::memory {
 namespace {
+
+thread_local const Purpose* innermost = nullptr;
 
 std::string message(size_t bytes, Place place, const std::string& purpose) {
   std::string wanted = purpose.empty() ? "" : bytes == 0 ? fmt::format("for {}: ", purpose) : purpose + " takes ";
@@ -20,6 +23,10 @@ std::string message(size_t bytes, Place place, const std::string& purpose) {
 
 OutOfMemory::OutOfMemory(size_t bytes, Place place, std::string purpose)
     : SystemError(message(bytes, place, purpose)), bytes_(bytes), place_(place), purpose_(std::move(purpose)) {}
+
+void Purpose::enter() { outer_ = std::exchange(innermost, this); }
+void Purpose::leave() { innermost = outer_; }
+std::string Purpose::current() { return innermost ? innermost->text_(innermost->what_) : ""; }
 
 std::string describe_bytes(double bytes) {
   constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

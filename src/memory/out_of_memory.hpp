@@ -34,15 +34,38 @@ class OutOfMemory : public SystemError {
   std::string purpose_;
 };
 
-/// What `f` returns. Memory that it does not get was for `purpose()`, unless somebody inside knew better.
-template <class Purpose, class F>
-decltype(auto) naming(const Purpose& purpose, F&& f) {
+/// What memory is for that this thread asks for while it lives; one inside another knows better.
+class Purpose {
+ public:
+  /// `what` completes "… takes 8.0 TiB", and is asked only when there is no more memory. It outlives the purpose.
+  template <class What>
+  explicit Purpose(const What& what)
+      : what_(&what), text_([](const void* w) -> std::string { return (*static_cast<const What*>(w))(); }) {
+    enter();
+  }
+  ~Purpose() { leave(); }
+  Purpose(const Purpose&) = delete;
+  Purpose& operator=(const Purpose&) = delete;
+
+  /// The innermost one's; empty where there is none.
+  static std::string current();
+
+ private:
+  void enter();
+  void leave();
+
+  const void* what_;
+  std::string (*text_)(const void*);
+  const Purpose* outer_ = nullptr;
+};
+
+/// What `f` returns. Memory that it does not get was for `what()`, unless somebody inside knows better.
+template <class What, class F>
+decltype(auto) naming(const What& what, F&& f) {
+  Purpose purpose(what);
   try {
     return std::forward<F>(f)();
-  } catch (const OutOfMemory& e) {
-    if (!e.purpose().empty()) throw;
-    throw OutOfMemory(e.bytes(), e.place(), purpose());
-  } catch (const std::bad_alloc&) { throw OutOfMemory(0, host, purpose()); }
+  } catch (const std::bad_alloc&) { throw OutOfMemory(0, host, what()); }
 }
 
 }  // namespace spdistal::memory

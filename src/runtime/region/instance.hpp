@@ -17,7 +17,7 @@ namespace spdistal::runtime {
 inline size_t bytes_for(int64_t elements, ScalarType type) {
   size_t bytes;
   if (__builtin_mul_overflow(size_t(elements), size_of(type), &bytes) || bytes > size_t(PTRDIFF_MAX))
-    throw memory::OutOfMemory(SIZE_MAX, memory::host);
+    throw memory::OutOfMemory(SIZE_MAX, memory::host, memory::Purpose::current());
   return bytes;
 }
 

@@ -167,6 +167,7 @@ TEST(OutOfMemory, NamesWhatTheMemoryWasForAndTheSizes) {
   auto elsewhere = []() -> int { throw std::bad_alloc(); };
   EXPECT_EQ(message([&] { naming([] { return "A"; }, elsewhere); }), "out of memory: for A: " + hold);
   EXPECT_EQ(naming([] { return "A"; }, [] { return 3; }), 3);
+  EXPECT_EQ(Purpose::current(), "");
 }
 
 TEST(OutOfMemory, ComesFromTheSystemToo) {
