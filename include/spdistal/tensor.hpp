@@ -77,6 +77,14 @@ class TensorBase : public TensorRef {
   void pack_columns(std::span<const std::vector<int64_t>> columns, const void* values, size_t count, Entered entered);
   void pack_rows(int64_t first_row, std::span<const int64_t> pos, std::span<const int64_t> crd, const void* values,
                  size_t count, Entered entered);
+  /// Index arrays of the caller: elements of 4 or 8 bytes.
+  struct Indices {
+    const void* data;
+    size_t count, bytes;
+  };
+  void borrow_dense(const void* values, size_t count, std::shared_ptr<const void> owner);
+  void borrow_compressed(const Indices& pos, const Indices& crd, const void* values, size_t count,
+                         std::shared_ptr<const void> owner);
   void read_file(const std::string& path);
   void fill_with(const std::function<Scalar(std::span<const int64_t> at)>& value);
   Scalar element(std::span<const int64_t> at) const;
@@ -151,6 +159,29 @@ class Tensor : public TensorBase {
     return from_rows(std::move(dims), first_row, pos, crd, values, std::move(format), Entered::Parts);
   }
 
+  /// Collective. A dense tensor over an array of the caller, the same on every rank: its elements as the format lays them
+  /// out. Where the tensor is in one piece the array is used in place, read and never written, and `owner` is kept alive as
+  /// long; without an owner, the caller keeps the array and does not change it. Pieces of it are copies. A tensor that is
+  /// assigned to or filled gets memory of its own.
+  static Tensor borrow(std::vector<int64_t> dims, std::span<const T> values, Format format,
+                       std::shared_ptr<const void> owner = nullptr) {
+    Tensor out(extents_of(dims), std::move(format));
+    out.borrow_dense(values.data(), values.size(), std::move(owner));
+    return out;
+  }
+  /// Collective. Likewise a matrix in rows, in {Dense, Compressed} or, with the order 1,0, by columns: the children of r are
+  /// crd[pos[r]] up to crd[pos[r + 1]], which ascend, with the values beside them. Throws UserError for other arrays.
+  template <class P, class I>
+    requires((std::same_as<P, int32_t> || std::same_as<P, int64_t>)&&(std::same_as<I, int32_t> ||
+                                                                      std::same_as<I, int64_t>))
+  static Tensor borrow_rows(std::vector<int64_t> dims, std::span<const P> pos, std::span<const I> crd,
+                            std::span<const T> values, Format format, std::shared_ptr<const void> owner = nullptr) {
+    Tensor out(extents_of(dims), std::move(format));
+    out.borrow_compressed({pos.data(), pos.size(), sizeof(P)}, {crd.data(), crd.size(), sizeof(I)}, values.data(),
+                          values.size(), std::move(owner));
+    return out;
+  }
+
   /// Local. Adds an entry; `pack()` makes all that were added the contents. The same entries on every rank, in the same
   /// order: a program means the same on any number of them.
   template <std::integral I = int64_t>
@@ -207,6 +238,7 @@ class Tensor : public TensorBase {
   }
 
  private:
+  static std::vector<Extent> extents_of(const std::vector<int64_t>& dims) { return {dims.begin(), dims.end()}; }
   static Visit list_in(std::vector<Element<T>>& out) {
     return [&out](std::span<const int64_t> at, const void* value) {
       out.push_back({{at.begin(), at.end()}, *static_cast<const T*>(value)});

@@ -1,6 +1,7 @@
 // Data on its way into tensors, on any number of ranks.
 #include <fmt/format.h>
 
+#include "driver/borrow.hpp"
 #include "driver/described.hpp"
 #include "driver/session.hpp"
 #include "driver/state.hpp"
@@ -62,6 +63,7 @@ void fill_pieces(TensorState& tensor, const std::function<void(Home& home)>& fil
   auto what = [&] { return described(tensor.var); };
   memory::Purpose purpose(what);
   const Shares& shares = shares_of(tensor);  // of sizes that changed, drops what was there
+  if (tensor.home && is_borrowed(*tensor.home)) tensor.home.reset();
   std::optional<Home> fresh;
   if (!tensor.home)
     fresh = pack(transport(), Coordinates(notation::known_dims(tensor.var), tensor.var.type()), tensor.var.format(),

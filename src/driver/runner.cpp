@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/borrow.hpp"
 #include "driver/described.hpp"
 #include "driver/session.hpp"
 #include "lower/distribute.hpp"
@@ -60,6 +61,7 @@ void Runner::prepare(const Homes& operands, const Shares& shares) {
 void Runner::compute(const Homes& operands, const Shares& shares, std::optional<Home>& result) {
   auto what = [&] { return described(statement_.result); };
   memory::Purpose purpose(what);
+  if (result && is_borrowed(*result)) *result = result->clone(Session::instance().transport());
   if (!is_local(operands, shares)) {
     prepare(operands, shares);
     return execution_->compute(operands, result);

@@ -81,6 +81,8 @@ class Storage {
 
   /// Where the values are.
   memory::Place place() const { return values_.place(); }
+  /// Are the values somebody else's, and thus only to be read?
+  bool is_borrowed() const { return values_.is_borrowed(); }
   /// All values are zero from now on.
   void zero();
   /// The values, taken away for good.
