@@ -235,6 +235,23 @@ a[1] = old
 )");
 }
 
+TEST_F(GoldenTest, PropagateLeavesWhatAWarpComputesTogetherAndLoadsBeforeBarriers) {
+  f.loop("block", int32(0), n,
+         [&](Var) {
+           f.loop("t", int32(0), int32(32),
+                  [&](Var t) {
+                    Var sum = f.constant("sum", Expr(WarpReduce{BinaryOp::Add, load(b, t)}));
+                    f.when(t < 1, [&] { f.store(a, 0, sum); });
+                    Var old = f.constant("old", load(a, t));
+                    f.add(Barrier{});
+                    f.store(a, t + 1, old);
+                  },
+                  {.kind = LoopKind::GPUThread});
+         },
+         {.kind = LoopKind::GPUBlock});
+  expect(propagate, "\n" + print(f.build().body));
+}
+
 TEST_F(GoldenTest, RemoveUnusedTakesWhatNobodyLooksAt) {
   f.constant("x", load(crd, n));
   Var y = f.variable("y", int32(0));
