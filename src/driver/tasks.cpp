@@ -183,17 +183,20 @@ LoopValues Tasks::values_for(size_t access, int64_t colour, const Step& step) co
   return out;
 }
 
-// Variables that the loops around leave nothing of tell; those of loops inside may well have no values.
+// Loops without values tell, and variables of which the loops around leave nothing; not variables without values, which
+// may be those of loops inside that only some terms have.
 bool Tasks::is_idle(const LoopValues& values) const {
   const Provenance& provenance = program_.leaf.provenance;
+  auto beyond = [&](const auto& value) { return value.second >= bounds_.size(value.first); };
+  if (std::any_of(values.begin(), values.end(), beyond)) return true;
+  auto left_out = [&](const IndexVar& var) { return bounds_.size(var) > 0 && bounds_.of(var, values).size() <= 0; };
   for (const Root& root : provenance.roots) {
     bool cut = std::any_of(values.begin(), values.end(),
                            [&](const auto& value) { return provenance.bounded_by(root.var, value.first); });
-    if (cut && bounds_.of(root.var, values).size() <= 0) return true;
+    if (cut && left_out(root.var)) return true;
   }
-  return std::any_of(program_.accesses.begin(), program_.accesses.end(), [&](const lower::PlannedAccess& a) {
-    return a.split && bounds_.of(a.split->position, values).size() <= 0;
-  });
+  return std::any_of(program_.accesses.begin(), program_.accesses.end(),
+                     [&](const lower::PlannedAccess& a) { return a.split && left_out(a.split->position); });
 }
 
 // What the loops leave of a dimension of an access.
