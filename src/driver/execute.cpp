@@ -128,22 +128,28 @@ struct Execution::State {
     return *copy.home;
   }
 
+  // Collective.
   void plan_fetch(size_t k, const Homes& operands, const Step& step) {
     FetchRequest request{plan_of(k), tasks->grid(), {}, {}, is_result(k), &notes.traffic};
-    for (int64_t c = 0; c < tasks->grid().count(); c++) request.needs.push_back(tasks->need(k, c, step, pieces));
-    for (int64_t c = colours().lo; c < colours().hi; c++) request.ranges.push_back(tasks->ranges(k, c, step, pieces));
+    together([&] {
+      for (int64_t c = 0; c < tasks->grid().count(); c++) request.needs.push_back(tasks->need(k, c, step, pieces));
+      for (int64_t c = colours().lo; c < colours().hi; c++) request.ranges.push_back(tasks->ranges(k, c, step, pieces));
+    });
     tasks->forget(k);
     pieces[k] = std::make_shared<Fetch>(transport, source(k, operands), std::move(request));
     notes.planned++;
   }
 
+  // Collective.
   void plan_targets(const Step& step) {
     targets.clear();
-    for (int64_t c = colours().lo; c < colours().hi; c++) {
-      Target target{tasks->need(0, c, step, pieces).coordinates, {}, tasks->is_idle(c, step)};
-      for (const std::optional<Range>& r : tasks->ranges(0, c, step, pieces)) target.ranges.push_back(r.value());
-      targets.push_back(std::move(target));
-    }
+    together([&] {
+      for (int64_t c = colours().lo; c < colours().hi; c++) {
+        Target target{tasks->need(0, c, step, pieces).coordinates, {}, tasks->is_idle(c, step)};
+        for (const std::optional<Range>& r : tasks->ranges(0, c, step, pieces)) target.ranges.push_back(r.value());
+        targets.push_back(std::move(target));
+      }
+    });
   }
 
   // What fails the first time fails on all ranks alike; later runs do the same again.

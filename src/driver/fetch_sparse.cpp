@@ -4,6 +4,7 @@
 #include <map>
 
 #include "driver/fetch_state.hpp"
+#include "runtime/transport/agree.hpp"
 #include "runtime/transport/deal.hpp"
 #include "tensor/pack.hpp"
 
@@ -84,17 +85,14 @@ Space held_positions(const Home& home, int64_t q) {
   return Space::from_intervals(std::move(runs));
 }
 
-// Who holds pieces learns what the colours of other ranks gather.
-void send_gathered_sets(Transport& transport, const Home& home, const FetchRequest& request, const Mapping& home_ranks,
-                        const Range& colours, std::vector<Need>& needs) {
-  std::vector<size_t> gathered;
-  for (size_t d = 0; d < request.access.projections.size(); d++)
-    if (std::holds_alternative<plan::Gather>(request.access.projections[d])) gathered.push_back(d);
-  if (gathered.empty()) return;
-  std::vector<runtime::Writer> to(size_t(transport.size()));
-  for (int rank = 0; rank < transport.size(); rank++) {
-    if (rank == transport.rank()) continue;
-    Range there = home_ranks.colours_of(rank);
+// What the colours of this rank gather of what each other rank holds.
+std::vector<runtime::Writer> gathered_sets(const Home& home, const std::vector<size_t>& gathered,
+                                           const Mapping& home_ranks, int rank, const Range& colours,
+                                           const std::vector<Need>& needs) {
+  std::vector<runtime::Writer> to(size_t(home_ranks.ranks()));
+  for (int other = 0; other < home_ranks.ranks(); other++) {
+    if (other == rank) continue;
+    Range there = home_ranks.colours_of(other);
     for (size_t d : gathered) {
       std::vector<Space> sets;
       for (int64_t q = there.lo; q < there.hi; q++) sets.push_back(home.shares().of[size_t(q)].coordinates[d]);
@@ -102,7 +100,7 @@ void send_gathered_sets(Transport& transport, const Home& home, const FetchReque
       for (int64_t c = colours.lo; c < colours.hi; c++) {
         Space part = needs[size_t(c)].coordinates[d] & holds;
         if (part.empty()) continue;
-        runtime::Writer& w = to[size_t(rank)];
+        runtime::Writer& w = to[size_t(other)];
         w.put(c);
         w.put(d);
         w.put(part.rect_count());
@@ -110,6 +108,18 @@ void send_gathered_sets(Transport& transport, const Home& home, const FetchReque
       }
     }
   }
+  return to;
+}
+
+// Collective. Who holds pieces learns what the colours of other ranks gather.
+void send_gathered_sets(Transport& transport, const Home& home, const FetchRequest& request, const Mapping& home_ranks,
+                        const Range& colours, std::vector<Need>& needs) {
+  std::vector<size_t> gathered;
+  for (size_t d = 0; d < request.access.projections.size(); d++)
+    if (std::holds_alternative<plan::Gather>(request.access.projections[d])) gathered.push_back(d);
+  if (gathered.empty()) return;
+  std::vector<runtime::Writer> to = runtime::together(
+      transport, [&] { return gathered_sets(home, gathered, home_ranks, transport.rank(), colours, needs); });
   // Of other ranks' colours nothing is needed but what they say.
   for (int64_t c = 0; c < request.colours.count(); c++)
     if (!colours.contains(c))
@@ -146,106 +156,126 @@ Space place_numbers(FetchedPiece& p, std::span<const int64_t> numbers, Instances
   return set;
 }
 
+// Elements of a home piece that a colour gets: their numbers, and their coordinates by dimension. Of a piece that stays
+// whole neither is written out.
+struct Given {
+  int64_t home, count;
+  std::vector<int64_t> numbers;
+  std::vector<std::vector<int64_t>> columns;
+};
+
+void write(runtime::Writer& w, int64_t colour, const Given& g) {
+  w.put(colour);
+  w.put(g.home);
+  w.put(g.count);
+  w.put_all(std::span<const int64_t>(g.numbers));
+  for (const auto& column : g.columns) w.put_all(std::span<const int64_t>(column));
+}
+
+Given read(runtime::Reader& r, size_t order) {
+  Given g{r.take<int64_t>(), 0, {}, {}};
+  g.count = r.take<int64_t>();
+  g.numbers = r.take_all<int64_t>(size_t(g.count));
+  for (size_t d = 0; d < order; d++) g.columns.push_back(r.take_all<int64_t>(size_t(g.count)));
+  return g;
+}
+
+// Some elements of a home piece, written out; `first` is the number of its first one.
+Given written_out(int64_t home, const Coordinates& entries, const Space& part, int64_t first) {
+  Given g{home, part.size(), {}, std::vector<std::vector<int64_t>>(entries.order())};
+  for (size_t d = 0; d < g.columns.size(); d++) {
+    std::span<const int64_t> column = entries.column(d);
+    g.columns[d].reserve(size_t(g.count));
+    for (const Range& r : part.sides())
+      g.columns[d].insert(g.columns[d].end(), column.begin() + r.lo, column.begin() + r.hi);
+  }
+  for (const Range& r : part.sides())
+    for (int64_t p = r.lo; p < r.hi; p++) g.numbers.push_back(first + p);
+  return g;
+}
+
+// All that a colour gets, as entries whose values are numbers from 1 on.
+Coordinates numbered_entries(const Home& home, const std::vector<int64_t>& first, std::vector<Given>& parts) {
+  Coordinates entries(home.dims(), ScalarType::Int64);
+  for (Given& g : parts) {
+    if (g.columns.empty()) whole_piece(home.piece(g.home), first[size_t(g.home)], g.numbers, g.columns);
+    int64_t at = entries.size();
+    entries.resize(at + g.count);
+    for (size_t d = 0; d < home.order(); d++)
+      std::copy(g.columns[d].begin(), g.columns[d].end(), entries.column(d).begin() + at);
+    for (int64_t n = 0; n < g.count; n++) entries.values<int64_t>()[size_t(at + n)] = g.numbers[size_t(n)] + 1;
+    g = {g.home, g.count, {}, {}};
+  }
+  return entries;
+}
+
 }  // namespace
 
+// Each step that can fail on one rank alone is agreed on before the ranks go on.
 void Fetch::State::plan_sparse(const Home& home, const FetchRequest& request) {
   std::vector<int64_t> first = first_numbers(transport, home);
   std::vector<Need> needs = request.needs;
   send_gathered_sets(transport, home, request, home_ranks, colours, needs);
 
-  // What each home piece gives to each colour: coordinates and numbers.
-  size_t order = home.order();
+  // What each home piece gives to each colour.
   Givers givers(home.shares(), home_ranks);
   std::vector<runtime::Writer> to(size_t(transport.size()));
-  struct Given {
-    int64_t home, count;
-    std::vector<int64_t> numbers;
-    std::vector<std::vector<int64_t>> columns;
-  };
   std::vector<std::vector<Given>> given(pieces.size());
-  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) {
-    const Storage& stored = home.piece(q);
-    if (stored.nnz() == 0) continue;
-    int64_t base = request.access.split ? home.base(q, request.access.split->level) : 0;
-    Partition selected = select(request.access, stored, base, request.colours, needs);
-    Space held = held_positions(home, q);
-    std::optional<Coordinates> entries;
-    for (int64_t c = 0; c < request.colours.count(); c++) {
-      int rank = task_ranks.rank_of(c);
-      if (!givers.gives(q, rank)) continue;
-      Space part = selected[c] & held;
-      if (part.empty()) continue;
-      bool here = rank == transport.rank();
-      bool whole = here && part.size() == stored.nnz();
-      Given g{q, part.size(), {}, {}};
-      if (!whole || request.copy) {
-        if (!entries) entries = unpack(stored);
-        g.columns.resize(order);
-      }
-      for (size_t d = 0; d < g.columns.size(); d++) {
-        std::span<const int64_t> column = entries->column(d);
-        g.columns[d].reserve(size_t(g.count));
-        for (const Range& r : part.sides())
-          g.columns[d].insert(g.columns[d].end(), column.begin() + r.lo, column.begin() + r.hi);
-      }
-      if (!g.columns.empty())
-        for (const Range& r : part.sides())
-          for (int64_t p = r.lo; p < r.hi; p++) g.numbers.push_back(first[size_t(q)] + p);
-      if (here) {
-        given[size_t(c - colours.lo)].push_back(std::move(g));
-      } else {
-        runtime::Writer& w = to[size_t(rank)];
-        w.put(c);
-        w.put(q);
-        w.put(g.count);
-        w.put_all(std::span<const int64_t>(g.numbers));
-        for (const auto& column : g.columns) w.put_all(std::span<const int64_t>(column));
+  runtime::together(transport, [&] {
+    for (int64_t q = home.colours().lo; q < home.colours().hi; q++) {
+      const Storage& stored = home.piece(q);
+      if (stored.nnz() == 0) continue;
+      int64_t base = request.access.split ? home.base(q, request.access.split->level) : 0;
+      Partition selected = select(request.access, stored, base, request.colours, needs);
+      Space held = held_positions(home, q);
+      std::optional<Coordinates> entries;
+      for (int64_t c = 0; c < request.colours.count(); c++) {
+        int rank = task_ranks.rank_of(c);
+        if (!givers.gives(q, rank)) continue;
+        Space part = selected[c] & held;
+        if (part.empty()) continue;
+        bool here = rank == transport.rank(), whole = here && part.size() == stored.nnz();
+        if (!entries && (!whole || request.copy)) entries = unpack(stored);
+        Given g =
+            whole && !request.copy ? Given{q, part.size(), {}, {}} : written_out(q, *entries, part, first[size_t(q)]);
+        if (here) given[size_t(c - colours.lo)].push_back(std::move(g));
+        else write(to[size_t(rank)], c, g);
       }
     }
-  }
-  for (const runtime::Bytes& bytes : runtime::deal(transport, runtime::messages_of(std::move(to)))) {
-    runtime::Reader r(bytes);
-    while (!r.at_end()) {
-      int64_t c = r.take<int64_t>();
-      Given g{r.take<int64_t>(), 0, {}, {}};
-      g.count = r.take<int64_t>();
-      g.numbers = r.take_all<int64_t>(size_t(g.count));
-      for (size_t d = 0; d < order; d++) g.columns.push_back(r.take_all<int64_t>(size_t(g.count)));
-      given[size_t(c - colours.lo)].push_back(std::move(g));
-    }
-  }
+  });
+  std::vector<runtime::Bytes> come = runtime::deal(transport, runtime::messages_of(std::move(to)));
 
   std::vector<Space> needed;
   Instances own(colours);
-  for (int64_t c = colours.lo; c < colours.hi; c++) {
-    FetchedPiece& p = piece(c);
-    std::vector<Given>& parts = given[size_t(c - colours.lo)];
-    const Ranges& ranges = request.ranges[size_t(c - colours.lo)];
-    if (request.access.split) p.base = request.needs[size_t(c)].positions->lo;
-    if (!request.copy && parts.size() == 1 && parts[0].columns.empty() && covers(home.piece(parts[0].home), ranges)) {
-      p.home = parts[0].home;
-      needed.push_back(Space(1));
-      own.add(Instance(home.type(), Layout::compact(Space(1))));
-      continue;
+  runtime::together(transport, [&] {
+    for (const runtime::Bytes& bytes : come) {
+      runtime::Reader r(bytes);
+      while (!r.at_end()) {
+        int64_t c = r.take<int64_t>();
+        given[size_t(c - colours.lo)].push_back(read(r, home.order()));
+      }
     }
-    Coordinates entries(home.dims(), ScalarType::Int64);
-    for (Given& g : parts) {
-      if (g.columns.empty()) whole_piece(home.piece(g.home), first[size_t(g.home)], g.numbers, g.columns);
-      int64_t at = entries.size();
-      entries.resize(at + g.count);
-      for (size_t d = 0; d < order; d++)
-        std::copy(g.columns[d].begin(), g.columns[d].end(), entries.column(d).begin() + at);
-      for (int64_t n = 0; n < g.count; n++) entries.values<int64_t>()[size_t(at + n)] = g.numbers[size_t(n)] + 1;
-      g = {g.home, g.count, {}, {}};
+    come.clear();
+    for (int64_t c = colours.lo; c < colours.hi; c++) {
+      FetchedPiece& p = piece(c);
+      std::vector<Given>& parts = given[size_t(c - colours.lo)];
+      const Ranges& ranges = request.ranges[size_t(c - colours.lo)];
+      if (request.access.split) p.base = request.needs[size_t(c)].positions->lo;
+      if (!request.copy && parts.size() == 1 && parts[0].columns.empty() && covers(home.piece(parts[0].home), ranges)) {
+        p.home = parts[0].home;
+        needed.push_back(Space(1));
+        own.add(Instance(home.type(), Layout::compact(Space(1))));
+        continue;
+      }
+      Coordinates entries = numbered_entries(home, first, parts);
+      std::vector<Range> bounds;
+      for (size_t d = 0; d < home.order(); d++) bounds.push_back(ranges[d] ? *ranges[d] : hull_of(entries.column(d)));
+      Storage numbered = pack(std::move(entries), home.format(), bounds);
+      p.own.emplace(numbered.shared_pattern(), home.type());
+      needed.push_back(place_numbers(p, numbered.values<int64_t>(), own));
     }
-    std::vector<Range> bounds;
-    for (size_t d = 0; d < order; d++) bounds.push_back(ranges[d] ? *ranges[d] : hull_of(entries.column(d)));
-    Storage numbered = pack(std::move(entries), home.format(), bounds);
-    p.own.emplace(numbered.shared_pattern(), home.type());
-    needed.push_back(place_numbers(p, numbered.values<int64_t>(), own));
-  }
-  int64_t total = first.back();
-  Space universe = Space::interval(0, total);
+  });
+  Space universe = Space::interval(0, first.back());
   std::vector<Space> held;
   for (int64_t q = home.colours().lo; q < home.colours().hi; q++)
     held.push_back(Space::interval(first[size_t(q)], first[size_t(q) + 1]));

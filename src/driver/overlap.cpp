@@ -69,7 +69,7 @@ std::optional<Chunks::Received> Chunks::elsewhere(const Shares& homes, const run
 std::vector<bool> Chunks::ready(int64_t colour, const lower::Distributed& program, Tasks& tasks,
                                 const Tasks::Pieces& pieces,
                                 const std::vector<std::optional<Received>>& received) const {
-  Bounds bounds(leaf_.provenance, [&](const Levels& levels) { return tasks.positions(levels.access, levels.last); });
+  Bounds bounds(leaf_.provenance, [&](const Levels& levels) { return tasks.positions(levels); });
   // What each chunk needs of an access, as far as the loops tell.
   auto needs_of = [&](size_t access) {
     std::vector<Need> out;

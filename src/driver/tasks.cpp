@@ -5,6 +5,7 @@
 #include "base/require.hpp"
 #include "lower/lower.hpp"
 #include "lower/workspace.hpp"
+#include "tensor/levels/level.hpp"
 
 namespace spdistal {
 
@@ -26,6 +27,43 @@ size_t number_of(const lower::Distributed& program, const Access& access) {
 namespace {
 
 Range hull(const Space& set) { return set.empty() ? Range{0, 0} : set.bounding()[0]; }
+
+// The most positions that a level of a piece has below a position of the level above `first`.
+int64_t longest_row(const Pattern& pattern, size_t first, size_t last) {
+  int64_t most = 0;
+  for (int64_t p = 0; p < pattern.level(first - 1).positions; p++) {
+    Range below{p, p + 1};
+    for (size_t k = first; k <= last && below.size() > 0; k++) {
+      auto children = functions_of(pattern.format().levels()[k]).children;
+      below = {children(pattern.level(k), below.lo).lo, children(pattern.level(k), below.hi - 1).hi};
+    }
+    most = std::max(most, below.size());
+  }
+  return most;
+}
+
+// Collective. Of a whole tensor: not more than this, and no more than there are where pieces have whole rows.
+int64_t longest_row(runtime::Transport& transport, const Home& home, size_t first, size_t last) {
+  int64_t most = home.positions(last);
+  // Positions with equal coordinates are one row.
+  if (home.format().levels()[first].properties().branchless) return most;
+  bool whole = true;
+  for (const Share& share : home.shares().of) {
+    if (holds_nothing(share, home.dims())) continue;
+    whole &= share.fused.empty() && share.positions.empty();
+    for (size_t k = first; k < home.order(); k++) {
+      size_t d = size_t(home.format().mode_order()[k]);
+      whole &= share.coordinates[d].size() == home.dims()[d];
+    }
+  }
+  int64_t here = 0;
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) {
+    int64_t row = longest_row(home.piece(q).pattern(), first, last);
+    here = whole ? std::max(here, row) : here + row;
+  }
+  using runtime::ReduceOp;
+  return std::min(most, transport.allreduce(here, whole ? ReduceOp::Max : ReduceOp::Sum));
+}
 
 }  // namespace
 
@@ -61,10 +99,11 @@ Tasks::Tasks(const lower::Distributed& program, const Homes& operands, const Sha
     : program_(program),
       transport_(transport),
       located_(located),
-      bounds_(program.leaf.provenance, [this](const Levels& levels) { return positions(levels.access, levels.last); }),
+      bounds_(program.leaf.provenance, [this](const Levels& levels) { return positions(levels); }),
       grid_({}) {
   for (const auto& [tensor, home] : operands)
     for (size_t level = 0; level < home->order(); level++) positions_[{tensor, level}] = home->positions(level);
+  count_longest_rows(operands);
   for (size_t k = 0; k < program.loops.size(); k++)
     (program.loops[k].tags.place == Place::Distributed ? distributed_ : sequential_).push_back(k);
   // A loop without values has one turn with nothing to do.
@@ -79,6 +118,28 @@ Tasks::Tasks(const lower::Distributed& program, const Homes& operands, const Sha
   colours_ = runtime::Mapping(grid_.count(), transport.size()).colours_of(transport.rank());
   ColourGrid all(extents(sequential_));
   for (int64_t s = 0; s < all.count(); s++) steps_.push_back(all.point_of(s));
+}
+
+// Collective. Of levels whose positions are counted row by row by loops around the leaf.
+void Tasks::count_longest_rows(const Homes& operands) {
+  const Provenance& provenance = program_.leaf.provenance;
+  if (std::none_of(program_.loops.begin(), program_.loops.end(),
+                   [&](const Forall& loop) { return !provenance.range_depends_on(loop.var).empty(); }))
+    return;
+  for (const Relation& relation : provenance.relations) {
+    auto* stored = relation.replaced[0].value.as<StoredCoordinate>();
+    if (!stored || stored->levels.first == 0) continue;
+    const auto& [access, first, last] = stored->levels;
+    auto [row, fresh] = longest_.try_emplace({access.tensor, first, last}, 0);
+    if (fresh) row->second = longest_row(transport_, *operands.at(access.tensor), first, last);
+  }
+}
+
+int64_t Tasks::positions(const Levels& levels) const {
+  int64_t all = positions(levels.access, levels.last);
+  if (levels.first == 0) return all;
+  auto row = longest_.find({levels.access.tensor, levels.first, levels.last});
+  return row == longest_.end() ? all : row->second;
 }
 
 bool Tasks::everything_is_everywhere(const Homes& operands, const Shares& result) const {
@@ -122,17 +183,20 @@ LoopValues Tasks::values_for(size_t access, int64_t colour, const Step& step) co
   return out;
 }
 
-// Variables that the loops around leave nothing of tell; those of loops inside may well have no values.
+// Loops without values tell, and variables of which the loops around leave nothing; not variables without values, which
+// may be those of loops inside that only some terms have.
 bool Tasks::is_idle(const LoopValues& values) const {
   const Provenance& provenance = program_.leaf.provenance;
+  auto beyond = [&](const auto& value) { return value.second >= bounds_.size(value.first); };
+  if (std::any_of(values.begin(), values.end(), beyond)) return true;
+  auto left_out = [&](const IndexVar& var) { return bounds_.size(var) > 0 && bounds_.of(var, values).size() <= 0; };
   for (const Root& root : provenance.roots) {
     bool cut = std::any_of(values.begin(), values.end(),
                            [&](const auto& value) { return provenance.bounded_by(root.var, value.first); });
-    if (cut && bounds_.of(root.var, values).size() <= 0) return true;
+    if (cut && left_out(root.var)) return true;
   }
-  return std::any_of(program_.accesses.begin(), program_.accesses.end(), [&](const lower::PlannedAccess& a) {
-    return a.split && bounds_.of(a.split->position, values).size() <= 0;
-  });
+  return std::any_of(program_.accesses.begin(), program_.accesses.end(),
+                     [&](const lower::PlannedAccess& a) { return a.split && left_out(a.split->position); });
 }
 
 // What the loops leave of a dimension of an access.

@@ -40,6 +40,8 @@ class Tasks {
   int64_t positions(const notation::Access& access, size_t level) const {
     return positions_.at({access.tensor, level});
   }
+  /// How many the last of the levels stores: of a whole tensor, or below no coordinates of the levels above more than this.
+  int64_t positions(const notation::Levels& levels) const;
 
   notation::LoopValues values(int64_t colour, const Step& step) const;
   /// Has a colour no iteration at all?
@@ -60,6 +62,7 @@ class Tasks {
   bool are_disjoint() const;
 
  private:
+  void count_longest_rows(const Homes& operands);
   bool everything_is_everywhere(const Homes& operands, const Shares& result) const;
   bool is_idle(const notation::LoopValues& values) const;
   notation::LoopValues values_for(size_t access, int64_t colour, const Step& step) const;
@@ -71,6 +74,7 @@ class Tasks {
   runtime::Transport& transport_;
   const Located& located_;
   std::map<std::pair<notation::TensorVar, size_t>, int64_t> positions_;
+  std::map<std::tuple<notation::TensorVar, size_t, size_t>, int64_t> longest_;  // by levels whose rows loops count
   notation::Bounds bounds_;
   std::vector<size_t> distributed_, sequential_;  // which of the loops
   runtime::ColourGrid grid_;

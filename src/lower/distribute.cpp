@@ -142,11 +142,14 @@ class Distributor {
           for (size_t level = 0; level <= at->levels.last; level++)
             split_by_.insert({at->levels.var(level), plan::Occurring{*k, level}});
         }
-    for (PlannedAccess& a : accesses_)
+    for (size_t k = 0; k < accesses_.size(); k++) {
+      PlannedAccess& a = accesses_[k];
       for (size_t d = 0; d < a.access.indices.size(); d++)
         if (auto by = split_by_.find(a.access.indices[d]);
-            by != split_by_.end() && accesses_[by->second.access].loops.size() <= a.loops.size())
+            by != split_by_.end() && accesses_[by->second.access].loops.size() <= a.loops.size() &&
+            (a.split || !keeps_whole(k, a.access.tensor.format().level_of(d))))
           a.by_position[d] = by->second;
+    }
   }
 
   // ---- projections ----
@@ -258,31 +261,37 @@ class Distributor {
       plan::Projection& projection = plan_.accesses[k].projections[d];
       if (!std::holds_alternative<plan::Replicate>(projection)) continue;
       if (keeps_whole(k, a.access.tensor.format().level_of(d))) continue;
-      const IndexVar& var = a.access.indices[d];
-      plan::Set set = plan::Everything{};
-      if (k > 0) set = context(a.access, var);
-      else {
-        std::optional<plan::Set> all;
-        for (const Expr& rhs : result_rhs_) {
-          plan::Set one = support(rhs, var);
-          all = all ? plan::either(*all, one) : one;
-        }
-        if (all) set = *all;
-      }
-      // Only where it is cut by loops that do not cut this one anyhow: pieces that match stay as they are.
-      LoopSet by;
-      bool later = false;  // fetched inside of more loops
-      for (size_t source : plan::sources(set)) {
-        by.insert(depends_[source].begin(), depends_[source].end());
-        later |= accesses_[source].loops.size() > a.loops.size();
-      }
-      bool cuts = std::any_of(by.begin(), by.end(), [&](const IndexVar& loop) { return !depends_[k].contains(loop); });
-      if (set.is<plan::Everything>() || !cuts || later) continue;
+      plan::Set set = k > 0 ? context(a.access, a.access.indices[d]) : result_support(a.access.indices[d]);
+      if (!is_worth_it(set, k)) set = plan::Everything{};
+      // Where coordinates come from positions, loops come to no others, and the piece has places for no others.
+      if (a.by_position[d] && fetched_.contains(a.by_position[d]->access)) set = plan::both(set, *a.by_position[d]);
+      if (set.is<plan::Everything>()) continue;
       projection = plan::Gather{set};
-      more.insert(by.begin(), by.end());
+      for (size_t source : plan::sources(set)) more.insert(depends_[source].begin(), depends_[source].end());
     }
     depends_[k].insert(more.begin(), more.end());
     fetched_.insert(k);
+  }
+
+  plan::Set result_support(const IndexVar& var) {
+    std::optional<plan::Set> all;
+    for (const Expr& rhs : result_rhs_) {
+      plan::Set one = support(rhs, var);
+      all = all ? plan::either(*all, one) : one;
+    }
+    return all.value_or(plan::Set(plan::Everything{}));
+  }
+
+  // Only where it is cut by loops that do not cut this one anyhow: pieces that match stay as they are. What is fetched
+  // inside of more loops is not there yet.
+  bool is_worth_it(const plan::Set& set, size_t k) const {
+    bool cuts = false, later = false;
+    for (size_t source : plan::sources(set)) {
+      cuts |= std::any_of(depends_[source].begin(), depends_[source].end(),
+                          [&](const IndexVar& loop) { return !depends_[k].contains(loop); });
+      later |= accesses_[source].loops.size() > accesses_[k].loops.size();
+    }
+    return cuts && !later;
   }
 
   // Colours share no element where every distributed loop cuts the result.

@@ -167,8 +167,10 @@ void Lowerer::bind(std::vector<std::pair<IndexVar, Expr>> found, const std::func
   below_ = std::move(saved_below);
 }
 
-// Finds variables that follow from those known; where one may lie beyond its size, the rest is guarded.
+// Finds variables that follow from those known; where one may lie beyond its size, the rest is guarded, and where one is
+// found from positions, not all of its values are.
 void Lowerer::derive(const std::function<void()>& fill) {
+  bool saved = covering_;
   const std::vector<Relation>& relations = provenance_.relations;
   for (auto relation = relations.rbegin(); relation != relations.rend(); ++relation) {
     auto known = [&](const IndexVar& v) { return values_.contains(v); };
@@ -187,6 +189,7 @@ void Lowerer::derive(const std::function<void()>& fill) {
                                 search_parent(tensor, level, position));
            }))
         values_.insert_or_assign(var, value);
+      covering_ = false;
       continue;
     }
     std::optional<Expr> inside;
@@ -201,9 +204,11 @@ void Lowerer::derive(const std::function<void()>& fill) {
     }
     if (!inside) continue;
     f_.when(*inside, [&] { derive(fill); });
+    covering_ = saved;
     return;
   }
   fill();
+  covering_ = saved;
 }
 
 }  // namespace spdistal::lower

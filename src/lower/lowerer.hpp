@@ -228,6 +228,7 @@ class Lowerer final : private KernelParams {
   void sweep(const std::vector<IndexVar>& vars);
   bool depends_on_outer(const IndexVar& var) const;
   bool outer_may_lie_beyond() const;
+  bool size_varies(const IndexVar& var) const;
   bool visits_whole_range(const IndexVar& var) const;
   bool is_whole(int tensor, size_t level);
   ir::Expr first_coordinate(int tensor, size_t level) override;

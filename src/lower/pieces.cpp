@@ -26,14 +26,16 @@ void Lowerer::inside_outer_loops(const std::function<void()>& fill) {
     if (provenance_.determined(root.var, options_.outer)) sweep({root.var});
   // One after the other, as their loops would: accesses go down before positions below them are counted.
   std::function<void(size_t)> nest = [&](size_t next) {
-    std::vector<std::pair<IndexVar, Expr>> found;
-    if (next < options_.outer.size()) {
-      const IndexVar& var = options_.outer[next];
-      found.emplace_back(var, number(name(var), OuterValue{var}));
-    }
-    bind(found, [&] { next + 1 < options_.outer.size() ? nest(next + 1) : fill(); });
+    if (next == options_.outer.size()) return fill();
+    const IndexVar& var = options_.outer[next];
+    Expr value = number(name(var), OuterValue{var});
+    auto inside = [&] { bind({{var, value}}, [&] { nest(next + 1); }); };
+    // Who calls the kernel knows only how many values there are at most.
+    if (size_varies(var)) f_.when(value < size(var), inside);
+    else inside();
   };
-  nest(0);
+  if (options_.outer.empty()) bind({}, fill);
+  else nest(0);
 }
 
 // Notes that loops visit values of these variables whatever is stored.
@@ -53,8 +55,12 @@ bool Lowerer::outer_may_lie_beyond() const {
   for (const Relation& relation : provenance_.relations)
     for (const Replaced& r : relation.replaced)
       if (r.guard == Guard::Checked && provenance_.determined(r.var, options_.outer)) return true;
-  return false;
+  return std::any_of(options_.outer.begin(), options_.outer.end(),
+                     [&](const IndexVar& var) { return size_varies(var); });
 }
+
+// Does the number of values of a variable change with those of others, as that of the positions of a row does?
+bool Lowerer::size_varies(const IndexVar& var) const { return !provenance_.range_depends_on(var).empty(); }
 
 // ---- dense levels -------------------------------------------------------------------------------------------------------
 

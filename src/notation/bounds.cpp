@@ -21,25 +21,53 @@ std::optional<IndexVar> fused_by(const Relation& relation) {
   return f->var;
 }
 
+// The end of an interval has to fit too: larger numbers count as this one.
+constexpr int64_t largest = INT64_MAX - 1;
+
+Range between(int64_t least, int64_t most) { return {least, most + 1}; }
+Range point(int64_t x) { return between(std::min(x, largest), std::min(x, largest)); }
+
+int64_t sum(int64_t a, int64_t b) {
+  int64_t out;
+  return __builtin_add_overflow(a, b, &out) ? largest : std::min(out, largest);
+}
+int64_t product(int64_t a, int64_t b) {
+  int64_t out;
+  return __builtin_mul_overflow(a, b, &out) ? largest : std::min(out, largest);
+}
+
+// What an operation gives for any two numbers of the intervals. Divisors are sizes: nothing is divided by those that are 0.
+Range combined(IndexOp op, const Range& a, const Range& b) {
+  if (a.size() <= 0 || b.size() <= 0) return {0, 0};
+  int64_t a_most = a.hi - 1, b_least = std::max<int64_t>(b.lo, 1), b_most = std::max<int64_t>(b.hi - 1, 1);
+  switch (op) {
+    case IndexOp::Add: return between(sum(a.lo, b.lo), sum(a_most, b.hi - 1));
+    case IndexOp::Mul: return between(product(a.lo, b.lo), product(a_most, b.hi - 1));
+    case IndexOp::Div: return between(a.lo / b_most, a_most / b_least);
+    case IndexOp::CeilDiv: return between(block_size(a.lo, b_most), block_size(a_most, b_least));
+    case IndexOp::Mod: break;
+  }
+  if (b_least == b_most && a.lo / b_least == a_most / b_least) return between(a.lo % b_least, a_most % b_least);
+  return between(0, std::min(a_most, b_most - 1));
+}
+
 }  // namespace
 
 Bounds::Bounds(const Provenance& provenance, Counts counts) : provenance_(provenance), counts_(std::move(counts)) {}
 
 int64_t Bounds::size(const IndexVar& var) const {
-  if (const Root* root = provenance_.root(var)) return root->size.value().value();
+  const Root* root = provenance_.root(var);
+  return root ? root->size.value().value() : sizes(var).hi - 1;
+}
+
+Range Bounds::sizes(const IndexVar& var) const {
+  if (const Root* root = provenance_.root(var)) return point(root->size.value().value());
   const Relation* relation = provenance_.made_by(var);
   require(relation, "a variable is a root or made by a relation");
   for (const Made& made : relation->made)
-    if (made.var == var) return number(made.size);
+    if (made.var == var) return interval(made.size, {});
   require(false, "a relation makes the variables it is found by");
-  return 0;
-}
-
-// Sizes only.
-int64_t Bounds::number(const IndexExpr& expr) const {
-  Range r = interval(expr, {});
-  require(r.size() == 1, "sizes do not depend on the values of loops");
-  return r.lo;
+  return {};
 }
 
 Range Bounds::of(const IndexVar& var, const LoopValues& values) const {
@@ -57,34 +85,14 @@ Range Bounds::of(const IndexVar& var, const LoopValues& values) const {
 }
 
 Range Bounds::interval(const IndexExpr& expr, const LoopValues& values) const {
-  auto point = [](int64_t x) { return Range{x, x + 1}; };
   return match(
-      expr, [&](const ValueOf& n) { return of(n.var, values); }, [&](const SizeOf& n) { return point(size(n.var)); },
+      expr, [&](const ValueOf& n) { return of(n.var, values); }, [&](const SizeOf& n) { return sizes(n.var); },
       [&](const Number& n) { return point(n.value.value().value()); },
-      [&](const IndexBinary& n) -> Range {
-        Range a = interval(n.a, values), b = interval(n.b, values);
-        if (a.size() <= 0 || b.size() <= 0) return {0, 0};
-        switch (n.op) {
-          case IndexOp::Add: return {a.lo + b.lo, a.hi + b.hi - 1};
-          case IndexOp::Mul: {
-            // Beyond 63 bits is beyond every size.
-            int64_t lo, hi;
-            if (__builtin_mul_overflow(a.lo, b.lo, &lo)) return {INT64_MAX - 1, INT64_MAX};
-            if (__builtin_mul_overflow(a.hi - 1, b.hi - 1, &hi) || hi == INT64_MAX) return {lo, INT64_MAX};
-            return {lo, hi + 1};
-          }
-          default: break;
-        }
-        require(b.size() == 1, "divisors are sizes");
-        int64_t d = std::max<int64_t>(b.lo, 1);
-        if (n.op == IndexOp::Div) return {a.lo / d, (a.hi - 1) / d + 1};
-        if (n.op == IndexOp::CeilDiv) return {block_size(a.lo, d), block_size(a.hi - 1, d) + 1};
-        if (a.lo / d == (a.hi - 1) / d) return {a.lo % d, (a.hi - 1) % d + 1};
-        return {0, d};
-      },
-      [&](const StoredCount& n) {
+      [&](const IndexBinary& n) { return combined(n.op, interval(n.a, values), interval(n.b, values)); },
+      [&](const StoredCount& n) -> Range {
         require(bool(counts_), "who asks for positions says how many there are");
-        return point(counts_(n.levels));
+        int64_t count = counts_(n.levels);
+        return n.levels.first == 0 ? point(count) : Range{0, count + 1};
       },
       [&](const StoredCoordinate& n) -> Range {
         Range positions = interval(n.position, values);

@@ -27,12 +27,14 @@ struct FusedInterval {
 
 class Bounds {
  public:
-  /// How many positions the last of the levels of a whole tensor stores.
+  /// How many positions the last of the levels stores: of a whole tensor where the levels begin with its first, else
+  /// below no coordinates of the levels above more than this.
   using Counts = std::function<int64_t(const Levels&)>;
 
   /// Sizes must be known by now.
   explicit Bounds(const Provenance& provenance, Counts counts = {});
 
+  /// How many values a variable has; where that changes with other variables, how many at most.
   int64_t size(const IndexVar& var) const;
   /// Empty where no iteration is left.
   Range of(const IndexVar& var, const LoopValues& values) const;
@@ -40,7 +42,7 @@ class Bounds {
   std::vector<FusedInterval> fused(const LoopValues& values) const;
 
  private:
-  int64_t number(const IndexExpr& expr) const;
+  Range sizes(const IndexVar& var) const;
   Range interval(const IndexExpr& expr, const LoopValues& values) const;
 
   const Provenance& provenance_;

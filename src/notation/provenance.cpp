@@ -157,8 +157,12 @@ IndexVar Provenance::ranges_over(IndexVar var, const std::vector<IndexVar>& know
 
 std::vector<IndexVar> Provenance::range_depends_on(const IndexVar& var) const {
   std::vector<IndexVar> out;
-  if (const Levels* levels = positions_of(var))
+  const Relation* relation = made_by(var);
+  if (!relation) return out;
+  if (const Levels* levels = positions(*relation))
     for (size_t level = 0; level < levels->first; level++) out.push_back(levels->var(level));
+  for (const Replaced& parent : relation->replaced)
+    for (const IndexVar& root : range_depends_on(parent.var)) out.push_back(root);
   return out;
 }
 

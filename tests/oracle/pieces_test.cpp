@@ -200,6 +200,16 @@ std::vector<Named> in_other_ways() {
       {"TheInnerProductOfSparseTensors", "s = B(i,j,k) * C(i,j,k)", "B:sss C:dss", rows},
       {"PositionsBelowRows", "a(i) = B(i,j) * c(j)", "B:ds",
        "divide(i,io,ii,M.x); distribute(io); pos(j,jp,B(i,j)); split(jp,jpo,jpi,2)"},
+      {"PositionsOfARowOneByOne", "a(i) = B(i,j) * c(j)", "B:ds", "pos(j,jp,B(i,j)); distribute({i,jp})", 2},
+      {"PositionsOfARowInHalves", "a(i) = B(i,j) * c(j)", "B:ds",
+       "pos(j,jp,B(i,j)); divide(jp,jpo,jpi,2); distribute({i,jpo})", 2},
+      {"EveryOtherPosition", "A(i,j) = B(i,j)", "B:ds",
+       "fuse(i,j,f); pos(f,fp,B(i,j)); split(fp,fo,fi,2); reorder(fi,fo)", 0},
+      {"EveryOtherPositionInPieces", "A(i,j) = B(i,j)", "B:ds",
+       "fuse(i,j,f); pos(f,fp,B(i,j)); split(fp,fo,fi,2); reorder(fi,fo); distribute(fi)"},
+      {"PositionsFusedWithALoop", "A(i,j) = b(i) * C(i,j)", "b:s", "pos(i,p,b(i)); fuse(p,j,f)", 0},
+      {"PositionsFusedWithALoopInPieces", "A(i,j) = b(i) * C(i,j)", "b:s",
+       "pos(i,p,b(i)); fuse(p,j,f); divide(f,fo,fi,M.x); distribute(fo)"},
   };
 }
 INSTANTIATE_TEST_SUITE_P(InOtherWays, InParts, ::testing::ValuesIn(in_other_ways()), name_of);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "schedule/refuse.hpp"
 
 namespace spdistal {
@@ -21,7 +23,9 @@ ConcreteStatement Split::apply(const ConcreteStatement& statement) const {
   out.body = replace_loop(statement.body, i, [&](const Forall& loop) {
     return Forall{outer, Forall{inner, loop.body}};
   });
-  IndexExpr block = number(size);
+  // As large as a block has to be to hold all of any loop: sums of it with sizes stay below 2^63.
+  constexpr int64_t largest = int64_t(1) << 62;
+  IndexExpr block = number(std::min(size, largest));
   out.provenance.relations.push_back({.replaced = {{i, value_of(outer) * block + value_of(inner), Guard::Checked}},
                                       .made = {{outer, ceil_div(size_of(i), block), "o"}, {inner, block, "i"}}});
   return out;

@@ -1,0 +1,71 @@
+// What is left of variables inside loops whose values are known, as intervals: against the values that there are.
+#include "notation/bounds.hpp"
+
+#include <gtest/gtest.h>
+
+#include "notation/tensor_var.hpp"
+
+namespace spdistal::notation {
+namespace {
+
+constexpr int64_t huge = INT64_MAX;
+
+Provenance of(std::vector<std::pair<IndexVar, int64_t>> roots, std::vector<Relation> relations) {
+  Provenance out;
+  for (const auto& [var, size] : roots) out.roots.push_back({var, Pieces(size)});
+  out.relations = std::move(relations);
+  return out;
+}
+
+Relation split(const IndexVar& i, const IndexVar& io, const IndexVar& ii, int64_t block) {
+  return {.replaced = {{i, value_of(io) * number(block) + value_of(ii), Guard::Checked}},
+          .made = {{io, ceil_div(size_of(i), number(block)), "o"}, {ii, number(block), "i"}}};
+}
+
+Relation fuse(const IndexVar& i, const IndexVar& j, const IndexVar& f) {
+  return {.replaced = {{i, value_of(f) / size_of(j), Guard::Unneeded}, {j, value_of(f) % size_of(j), Guard::Unneeded}},
+          .made = {{f, size_of(i) * size_of(j), "f"}}};
+}
+
+TEST(Bounds, AreExactForBlocks) {
+  IndexVar i("i"), io("io"), ii("ii");
+  Provenance provenance = of({{i, 10}}, {split(i, io, ii, 3)});
+  Bounds bounds(provenance);
+  EXPECT_EQ(bounds.size(io), 4);
+  EXPECT_EQ(bounds.of(i, {{io, 1}}), (Range{3, 6}));
+  EXPECT_EQ(bounds.of(i, {{io, 3}}), (Range{9, 10}));
+  EXPECT_EQ(bounds.of(i, {{io, 3}, {ii, 1}}).size(), 0);
+}
+
+TEST(Bounds, OfABlockLargerThanAnythingAreThoseOfTheVariable) {
+  IndexVar i("i"), io("io"), ii("ii");
+  for (int64_t n : {int64_t(0), int64_t(6), int64_t(1) << 62}) {
+    Provenance provenance = of({{i, n}}, {split(i, io, ii, huge)});
+    Bounds bounds(provenance);
+    EXPECT_EQ(bounds.size(io), n == 0 ? 0 : 1);
+    EXPECT_EQ(bounds.of(i, {}).size(), n == 0 ? 0 : n) << n;
+    if (n > 0) { EXPECT_EQ(bounds.of(i, {{io, 0}}), (Range{0, n})); }
+  }
+}
+
+// Rows of a matrix in CSR have up to three positions. A loop that runs for every position of every value of k has 4 * 3
+// turns at most: where a row has one position only, turn 2 stands for k = 2, where it has three for k = 0.
+TEST(Bounds, HoldWhateverTheNumberOfPositionsInARowIs) {
+  IndexVar i("i"), j("j"), k("k"), p("p"), f("f");
+  TensorVar B({Symbol("B"), ScalarType::Float64, {Extent(6), Extent(5)}, Format({Dense, Compressed})});
+  Levels row{Access{B, {i, j}}, 1, 1};
+  Provenance provenance = of(
+      {{i, 6}, {j, 5}, {k, 4}},
+      {{.replaced = {{j, StoredCoordinate{row, value_of(p)}, Guard::Unneeded}}, .made = {{p, StoredCount{row}, "p"}}},
+       fuse(k, p, f)});
+  Bounds bounds(provenance, [](const Levels&) { return 3; });
+  EXPECT_EQ(bounds.size(p), 3);
+  EXPECT_EQ(bounds.size(f), 12);
+  EXPECT_EQ(bounds.of(k, {{i, 0}, {f, 2}}), (Range{0, 3}));
+  EXPECT_EQ(bounds.of(k, {{i, 0}, {f, 11}}), (Range{3, 4}));
+  EXPECT_EQ(bounds.of(p, {{i, 0}, {f, 1}}), (Range{0, 2}));
+  EXPECT_EQ(bounds.of(j, {{i, 0}, {f, 2}}), (Range{0, 5}));
+}
+
+}  // namespace
+}  // namespace spdistal::notation
