@@ -246,10 +246,9 @@ void Lowerer::workspace_loop(const Forall& loop, const IndexVar& var, const Tens
   Temporary& temporary = temporaries_.at(workspace);
   temporary.cleaned = temporary.reader == loop.var;
   if (phase_ == Phase::Fill) f_.sort(*temporary.list, 0, *temporary.count);
-  f_.loop("p_" + kernel_name(print_.name(workspace)), ir::int64(0), *temporary.count, [&](const Var& p) {
+  f_.loop("p_" + print_.name(workspace), ir::int64(0), *temporary.count, [&](const Var& p) {
     Var i = f_.constant(name(var), ir::cast(ScalarType::Int64, ir::load(*temporary.list, p)));
-    if (phase_ == Phase::Fill && temporary.hash)
-      temporary.slot = find_slot(temporary, kernel_name(print_.name(workspace)), i);
+    if (phase_ == Phase::Fill && temporary.hash) temporary.slot = find_slot(temporary, print_.name(workspace), i);
     bind(with_below(var, i), [&] { visit(loop.body); });
     if (temporary.cleaned) f_.store(*temporary.marks, i, ir::literal(ir::Scalar::of(false)));
   });
