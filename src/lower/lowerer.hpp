@@ -134,6 +134,7 @@ class Lowerer final : private KernelParams {
                   const std::vector<int>& walked);
   void sparse_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range, Reach reach, int operand);
   void workspace_loop(const notation::Forall& loop, const IndexVar& var, const notation::TensorVar& workspace);
+  void leave_zero(const notation::Forall& loop);
 
   // ---- merge.cpp ----
   void merge_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range, Reach reach,
