@@ -67,18 +67,31 @@ std::string type_text(const Spelling& spelling, const ir::Type& type) {
 }
 
 const std::vector<std::string>& reserved_words() {
-  static const std::vector<std::string> words = {
-      "alignas", "alignof", "and", "asm", "auto", "bool", "break", "case", "catch", "char", "class", "compl", "concept",
-      "const", "constexpr", "continue", "decltype", "default", "delete", "do", "double", "else", "enum", "explicit",
-      "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline", "int", "long", "mutable",
-      "namespace", "new", "noexcept", "not", "nullptr", "operator", "or", "private", "protected", "public", "register",
-      "requires", "return", "short", "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw",
-      "true", "try", "typedef", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "while", "xor",
-      // GCC and CUDA predefine these; the rest is what the text itself uses.
-      "linux", "unix", "i386", "restrict", "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "int32_t",
-      "int64_t", "complex64", "complex128", "call", "min", "max", "lower_bound", "upper_bound", "sort", "scratch",
-      "resize", "splat", "min_of", "max_of", "atomic_add", "warp_add", "warp_min", "warp_max", "spd_call", "spd_tensor",
-      "spd_array", "spd_level", "spd_context", "spd_kernel", "abs", "main"};
+  static const std::vector<std::string> words = [] {
+    std::vector<std::string> out = {
+        "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch",
+        "char", "char8_t", "char16_t", "char32_t", "class", "co_await", "co_return", "co_yield", "compl", "concept",
+        "const", "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype", "default", "delete", "do",
+        "double", "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend",
+        "goto", "if", "import", "inline", "int", "long", "module", "mutable", "namespace", "new", "noexcept", "not",
+        "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "register",
+        "reinterpret_cast", "requires", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast",
+        "struct", "switch", "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename",
+        "typeof", "union", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
+        // GCC, clang and CUDA predefine these, or abi.h does; the rest is what the text itself uses.
+        "linux", "unix", "i386", "restrict", "INT64_MAX", "SPD_ABI_VERSION", "SPDISTAL_ABI_H", "threadIdx", "blockIdx",
+        "blockDim", "gridDim", "warpSize", "int32_t", "int64_t", "complex64", "complex128", "call", "min", "max",
+        "lower_bound", "upper_bound", "sort", "scratch", "resize", "append", "past_caches", "stream", "fence", "splat",
+        "min_of", "max_of", "atomic_add", "warp_add", "warp_min", "warp_max", "spd_call", "spd_tensor", "spd_array",
+        "spd_level", "spd_context", "spd_kernel", "main"};
+    for (ScalarType type : all_scalar_types)
+      for (int lanes = 2; lanes <= 64; lanes *= 2)
+        out.push_back(type_text(spelling(Language::Cpp), {type, ir::Type::Form::Value, lanes}));
+    for (int f = 0; f < ir::math_functions; f++)
+      for (ScalarType type : all_scalar_types)
+        if (ir::exists_for(Math(f), type)) out.push_back(math_name(spelling(Language::Cuda), Math(f), type));
+    return out;
+  }();
   return words;
 }
 

@@ -10,6 +10,7 @@
 #include "driver/state.hpp"
 #include "io/files.hpp"
 #include "notation/check.hpp"
+#include "reference/arithmetic.hpp"
 #include "runtime/transport/agree.hpp"
 #include "schedule/extents.hpp"
 #include "schedule/print.hpp"
@@ -85,8 +86,8 @@ void note_what_is_not_followed(const ConcreteStatement& statement) {
 // Is every element of an expression other than zero, as far as storage tells?
 bool is_full(const Expr& expr) {
   return match(
-      expr, [](const notation::Access& n) { return n.tensor.format().is_dense(); }, [](const Literal&) { return true; },
-      [](const Neg& n) { return is_full(n.a); },
+      expr, [](const notation::Access& n) { return n.tensor.format().is_dense(); },
+      [](const Literal& n) { return !reference::is_zero(n.value); }, [](const Neg& n) { return is_full(n.a); },
       [](const Binary& n) {
         if (n.op == BinaryOp::Mul) return is_full(n.a) && is_full(n.b);
         return is_full(n.a) || (n.op != BinaryOp::Div && is_full(n.b));

@@ -2,9 +2,8 @@
 
 #include <map>
 #include <set>
-#include <unordered_map>
 
-#include "reference/join.hpp"
+#include "reference/coordinate_map.hpp"
 #include "runtime/records/deliver.hpp"
 #include "runtime/transport/agree.hpp"
 
@@ -48,15 +47,15 @@ bool products(const Expr& expr, const std::set<IndexVar>& sums, std::vector<Prod
 
 // The coordinates that an access stores, of those of its variables that are asked for: how often each stands there. Equal
 // ones of all ranks are counted on one of them, which the coordinates tell.
-using Occurrences = std::unordered_map<reference::Key, double, reference::KeyHash>;
+using Occurrences = reference::CoordinateMap<double>;
 Occurrences count_by(runtime::Transport& transport, const notation::Access& access, const Home& home,
                      const std::set<IndexVar>& by) {
   std::map<IndexVar, size_t> first;
   for (size_t d = 0; d < access.indices.size(); d++) first.emplace(access.indices[d], d);
   runtime::Records found(int(by.size()), ScalarType::Float64);
   runtime::together(transport, [&] {
-    Occurrences mine;
-    reference::Key key(by.size());
+    Occurrences mine(by.size());
+    std::vector<int64_t> key(by.size());
     for (int64_t c = home.colours().lo; c < home.colours().hi; c++)
       for_each_owned(home, c, [&](std::span<const int64_t> at, int64_t) {
         for (size_t d = 0; d < at.size(); d++)
@@ -65,15 +64,14 @@ Occurrences count_by(runtime::Transport& transport, const notation::Access& acce
         for (const IndexVar& var : by) key[k++] = at[first.at(var)];
         mine[key]++;
       });
-    for (const auto& [at, times] : mine) found.add(at, times);
+    for (size_t n = 0; n < mine.size(); n++) found.add(mine.key(n), mine.value(n));
   });
   auto place = [&](std::span<const int64_t> at, int64_t, std::vector<int64_t>& to) {
-    to.push_back(int64_t(reference::KeyHash()({at.begin(), at.end()}) % size_t(transport.size())));
+    to.push_back(int64_t(reference::hash_of(at) % uint64_t(transport.size())));
   };
-  Occurrences out;
+  Occurrences out(by.size());
   for (const runtime::Records& records : deliver(transport, std::move(found), transport.size(), place))
-    for (int64_t k = 0; k < records.size(); k++)
-      out[{records.at(k).begin(), records.at(k).end()}] += records.value_as<double>(k);
+    for (int64_t k = 0; k < records.size(); k++) out[records.at(k)] += records.value_as<double>(k);
   return out;
 }
 
@@ -114,10 +112,13 @@ std::optional<double> count_operations(runtime::Transport& transport, const Assi
         if (sparse.size() == 2 && vars[1].contains(var)) shared.insert(var);
       Occurrences counts = count_by(transport, sparse[0], home_of(sparse[0].tensor), shared);
       double joined = 0;
-      if (sparse.size() == 1) joined = counts[{}];
-      else
-        for (const auto& [at, times] : count_by(transport, sparse[1], home_of(sparse[1].tensor), shared))
-          if (auto other = counts.find(at); other != counts.end()) joined += times * other->second;
+      if (sparse.size() == 1) {
+        joined = counts[{}];
+      } else {
+        Occurrences others = count_by(transport, sparse[1], home_of(sparse[1].tensor), shared);
+        for (size_t n = 0; n < others.size(); n++)
+          if (const double* times = counts.find(others.key(n))) joined += others.value(n) * *times;
+      }
       points *= transport.allreduce(joined, runtime::ReduceOp::Sum);
     }
     bool adds = !all[k].sums.empty() || k > 0 || assignment.op == AssignOp::Add;

@@ -12,9 +12,6 @@
 #include "generate/generate.hpp"
 #include "io/files.hpp"
 #include "memory/copy.hpp"
-#include "notation/check.hpp"
-#include "reference/evaluate.hpp"
-#include "reference/join.hpp"
 #include "runtime/transport/agree.hpp"
 #include "tensor/distribute.hpp"
 #include "tensor/iterate.hpp"
@@ -126,32 +123,6 @@ void fill_by(TensorState& tensor, const Generator& generator, const std::vector<
   });
 }
 
-std::complex<double> as_complex(const Storage& storage, int64_t position) {
-  return with_type(storage.type(), [&](auto zero) {
-    auto value = storage.values<decltype(zero)>()[size_t(position)];
-    if constexpr (requires { value.real(); }) return std::complex<double>(double(value.real()), double(value.imag()));
-    else return std::complex<double>(double(value), 0);
-  });
-}
-
-reference::Entries entries_of(const Storage& storage) {
-  reference::Entries out{storage.dims(), {}};
-  for_each_position(storage.pattern(), [&](std::span<const int64_t> at, int64_t position) {
-    out.list.emplace_back(reference::Key(at.begin(), at.end()), as_complex(storage, position));
-  });
-  return out;
-}
-
-reference::Array array_of(const Storage& storage) {
-  reference::Array out(storage.type(), storage.dims());
-  with_type(storage.type(), [&](auto zero) {
-    for_each<decltype(zero)>(storage, [&](std::span<const int64_t> at, auto value) {
-      out.at({at.begin(), at.end()}) = Scalar(value);
-    });
-  });
-  return out;
-}
-
 }  // namespace
 
 bool Program::has_data() const { return !state_->text.inputs.empty() || !state_->text.generators.empty(); }
@@ -224,8 +195,11 @@ bool Program::leads() { return Session::leads(); }
 
 void Program::compute() {
   TensorState& result = state_->result();
-  // A check compares with what the statement makes of the old value.
-  if (reads_itself(state_->statement->assignment) && result.home) state_->before = whole_of(result).clone();
+  // Checks and timed runs start from the old value again; what holds nothing yet is zero.
+  if (reads_itself(state_->statement->assignment)) {
+    if (!result.home) compile(result);
+    state_->before = result.home->clone(transport());
+  }
   spdistal::compute(result);
 }
 
@@ -259,9 +233,12 @@ void Program::write() const {
 RunTimes Program::time(int runs) {
   using Clock = std::chrono::steady_clock;
   std::vector<double> seconds;
+  TensorState& result = state_->result();
   for (int r = -(runs / 2); r < runs; r++) {
+    // Every run computes what the first did: the result stays what it is.
+    if (state_->before) result.home = state_->before->clone(transport());
     auto start = Clock::now();
-    spdistal::compute(state_->result());
+    spdistal::compute(result);
     if (r >= 0) seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
   }
   std::sort(seconds.begin(), seconds.end());
@@ -275,75 +252,6 @@ RunTimes Program::time(int runs) {
   out.operations =
       count_operations(transport(), state_->statement->assignment,
                        [&](const TensorVar& tensor) -> const Home& { return data_of(*state_->find(tensor)); });
-  return out;
-}
-
-Comparison Program::check() {
-  Assignment assignment = state_->statement->assignment;
-  if (assignment.op == AssignOp::Add)
-    assignment = {assignment.lhs, AssignOp::Set, Binary{BinaryOp::Add, assignment.lhs, assignment.rhs}};
-  TensorState& result = state_->result();
-  Comparison out;
-  bool single = result.var.type() == ScalarType::Float32 || result.var.type() == ScalarType::Complex64;
-  out.tolerance = single ? 1e-4 : 1e-10;
-
-  reference::EntryTable table;
-  double work = 1;
-  std::map<IndexVar, Extent> extents = infer_extents(assignment).value();
-  for (const auto& [var, extent] : extents) work *= double(*extent.value());
-  // The result stands for what it held before.
-  auto storage_of = [&](TensorState& tensor) -> const Storage* {
-    if (tensor.var != result.var) return &whole_of(tensor);
-    return state_->before ? &*state_->before : nullptr;
-  };
-  for (const auto& tensor : state_->tensors) {
-    const Storage* storage = storage_of(*tensor);
-    table.emplace(tensor->var, storage ? entries_of(*storage) : reference::Entries{whole_of(result).dims(), {}});
-  }
-  std::optional<reference::JudgedElements> judged = reference::evaluate_by_joins(assignment, table);
-  if (!judged) {
-    if (work > 5e7)
-      throw UserError("the statement is too large to be checked element by element",
-                      "statements of sums and products are checked at any size");
-    reference::Arrays arrays;
-    for (const auto& tensor : state_->tensors) {
-      const Storage* storage = storage_of(*tensor);
-      arrays.emplace(tensor->var,
-                     storage ? array_of(*storage) : reference::Array(tensor->var.type(), whole_of(result).dims()));
-    }
-    reference::evaluate(assignment, arrays);
-    judged.emplace();
-    Storage dense = pack(Coordinates(whole_of(result).dims(), result.var.type()), dense_format(result.var.order()));
-    for_each_position(dense.pattern(), [&](std::span<const int64_t> at, int64_t) {
-      reference::Key key(at.begin(), at.end());
-      std::complex<double> v = std::visit(
-          [](auto x) {
-            if constexpr (requires { x.real(); }) return std::complex<double>(double(x.real()), double(x.imag()));
-            else return std::complex<double>(double(x), 0);
-          },
-          static_cast<const ScalarVariant&>(arrays.at(result.var).at(key)));
-      (*judged)[key] = {v, std::abs(v)};
-    });
-  }
-  auto differ = [&](const std::complex<double>& found, const reference::Judged& wanted) {
-    bool both_nan = std::isnan(found.real()) && std::isnan(wanted.value.real());
-    double difference = both_nan || found == wanted.value ? 0 : std::abs(found - wanted.value);
-    double scale = std::max(wanted.magnitude, 1e-300);
-    out.difference = std::max(out.difference, std::isnan(difference) ? 1.0 : difference / scale);
-  };
-  for_each_position(whole_of(result).pattern(), [&](std::span<const int64_t> at, int64_t position) {
-    reference::Key key(at.begin(), at.end());
-    auto wanted = judged->find(key);
-    std::complex<double> found = as_complex(whole_of(result), position);
-    if (wanted == judged->end()) {
-      if (found != 0.0) out.difference = std::max(out.difference, 1.0);
-      return;
-    }
-    differ(found, wanted->second);
-    judged->erase(wanted);
-  });
-  // What is not stored is zero.
-  for (const auto& [at, wanted] : *judged) differ(0.0, wanted);
   return out;
 }
 

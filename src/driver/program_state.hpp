@@ -1,5 +1,6 @@
 // What a program from text consists of.
 #pragma once
+#include <complex>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,7 +16,7 @@ struct Program::State {
   std::shared_ptr<StatementState> statement;
   std::vector<notation::TensorVar> placed;            // tensors with a distribution, in the order given
   std::vector<std::shared_ptr<TensorState>> tensors;  // all of the statement, by first use
-  std::optional<Storage> before = {};                 // what the result held, where the statement reads it
+  std::optional<Home> before = {};                    // what the result held, where the statement reads it
 
   std::shared_ptr<TensorState> find(const notation::TensorVar& var) const {
     for (const auto& tensor : tensors)
@@ -29,5 +30,8 @@ struct Program::State {
   }
   TensorState& result() const { return *find(statement->assignment.lhs.tensor); }
 };
+
+/// A value of any type.
+std::complex<double> as_complex(const Storage& storage, int64_t position);
 
 }  // namespace spdistal

@@ -171,6 +171,9 @@ void Body::parallel(std::string share, const Operand& count, const Each& fill, c
 }
 
 Var FunctionBuilder::param(std::string name, Type type, Source source) {
+  auto place = [](const Source& s) { return std::tuple(s.field, s.index, s.level); };
+  for (const Param& known : params_)
+    if (place(known.source) == place(source) && known.var.type == type) return known.var;
   Var v = var(std::move(name), type);
   params_.push_back({v, source});
   return v;

@@ -173,8 +173,10 @@ class FunctionBuilder : public Body {
  public:
   explicit FunctionBuilder(std::string name) : name_(std::move(name)) {}
 
+  /// A parameter is where it comes from: asked for again it is the same, whatever name is wished for. Names are for
+  /// people.
   Var param(std::string name, Type type, Source source);
-  // Arrays of tensor `t`; names are for people.
+  // Arrays of tensor `t`.
   Var vals(std::string name, int t, ScalarType element, Access access);
   Var pos(std::string name, int t, int level, ScalarType width, Access access = Access::Read);
   Var crd(std::string name, int t, int level, ScalarType width, Access access = Access::Read);

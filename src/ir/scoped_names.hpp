@@ -23,16 +23,20 @@ class ScopedNames {
   }
   std::string of(const Var& v) {
     constexpr std::string_view letters[] = {"v"};
-    if (v.symbol.name().empty() || is_identifier(v.symbol.name())) return names_.of(v.symbol, letters);
-    // A name that is none, such as "B.pos": spelled with what an identifier may have.
-    std::string spelled = v.symbol.name();
-    for (char& c : spelled)
-      if (!is_identifier(std::string{'_', c})) c = '_';
-    if (!is_identifier(spelled)) spelled = "v" + spelled;
+    std::string spelled = spell(v.symbol.name());
+    if (spelled == v.symbol.name()) return names_.of(v.symbol, letters);
     return names_.of(plain_.emplace(v.symbol, Symbol(spelled)).first->second, letters);
   }
 
  private:
+  // A name that is none in C, such as "B.pos" and "B'", with what one may have. Those with a '_' in front belong to
+  // compilers.
+  static std::string spell(std::string name) {
+    for (char& c : name)
+      if (c == '\'' || !is_identifier(std::string{'_', c})) c = '_';
+    bool begins = name.empty() || (is_identifier(name) && name[0] != '_');
+    return begins ? name : "v" + name;
+  }
   void release(const Symbol& s) {
     auto it = plain_.find(s);
     names_.release(it == plain_.end() ? s : it->second);

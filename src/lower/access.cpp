@@ -1,8 +1,6 @@
 // Accesses and their levels: where the coordinates below a position are, and what position a coordinate has.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/require.hpp"
 #include "lower/lowerer.hpp"
 
@@ -12,17 +10,18 @@ using namespace notation;
 using ir::Expr;
 using ir::Var;
 
-// A name of the statement as kernels spell it: B' is B_.
-std::string Lowerer::kernel_name(std::string name) {
-  std::replace(name.begin(), name.end(), '\'', '_');
-  return name;
-}
+namespace {
+
+// Tensor 0 is the result.
+ir::Access use_of(int tensor) { return tensor == 0 ? ir::Access::Write : ir::Access::Read; }
+
+}  // namespace
 
 const Access& Lowerer::access(int tensor) const { return tensor == 0 ? lhs_ : kernel_.operands[size_t(tensor) - 1]; }
 
-// Two accesses to one tensor have arrays of their own: B and B2.
+// Two accesses to one tensor have arrays of their own: B and B2. For people: what is printed tells names apart.
 std::string Lowerer::tensor_name(int tensor) {
-  std::string base = kernel_name(print_.name(tensor_var(tensor)));
+  std::string base = print_.name(tensor_var(tensor));
   int before = 0;
   for (int t = 0; t < tensor; t++) before += tensor_var(t) == tensor_var(tensor);
   return before == 0 ? base : fmt::format("{}{}", base, before + 1);
@@ -33,11 +32,8 @@ Expr Lowerer::dense_size(int tensor, size_t level) {
   const TensorVar& var = tensor_var(tensor);
   const Extent& extent = var.dims()[size_t(var.format().mode_order()[level])];
   if (extent.is_literal() && is_whole(tensor, level)) return ir::int64(*extent.value());
-  std::string key = fmt::format("{}{}_size", tensor_name(tensor), level + 1);
-  auto known = params_.find(key);
-  if (known == params_.end())
-    known = params_.emplace(key, f_.number(key, ir::Source::Field::Extent, tensor, int(level))).first;
-  return known->second;
+  return f_.number(fmt::format("{}{}_size", tensor_name(tensor), level + 1), ir::Source::Field::Extent, tensor,
+                   int(level));
 }
 
 // The result may be an operand too, stored in arrays of other widths.
@@ -65,25 +61,16 @@ Var Lowerer::in_part(const Var& whole) const {
 }
 
 Var Lowerer::whole_array(int tensor, size_t level, std::string_view name) {
-  std::string key = fmt::format("{}{}_{}", tensor_name(tensor), level + 1, name);
-  auto known = params_.find(key);
-  if (known != params_.end()) return known->second;
   IndexWidths widths = widths_of(tensor);
   const std::vector<ScalarType>& of_levels = name == "pos" ? widths.pos : widths.crd;
   ScalarType width = level < of_levels.size() ? of_levels[level] : ScalarType::Int32;
-  ir::Access access = tensor == 0 ? ir::Access::Write : ir::Access::Read;
-  Var made =
-      name == "pos" ? f_.pos(key, tensor, int(level), width, access) : f_.crd(key, tensor, int(level), width, access);
-  return params_.emplace(key, made).first->second;
+  std::string full = fmt::format("{}{}_{}", tensor_name(tensor), level + 1, name);
+  return name == "pos" ? f_.pos(full, tensor, int(level), width, use_of(tensor))
+                       : f_.crd(full, tensor, int(level), width, use_of(tensor));
 }
 
 Var Lowerer::vals_array(int tensor) {
-  std::string key = tensor_name(tensor);
-  auto known = params_.find(key);
-  if (known != params_.end()) return known->second;
-  return params_
-      .emplace(key, f_.vals(key, tensor, tensor_var(tensor).type(), tensor == 0 ? ir::Access::Write : ir::Access::Read))
-      .first->second;
+  return f_.vals(tensor_name(tensor), tensor, tensor_var(tensor).type(), use_of(tensor));
 }
 
 bool Lowerer::at_end(int operand) const {

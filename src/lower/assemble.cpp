@@ -20,10 +20,7 @@ void Lowerer::assemble() {
   bool parallel = outer && can_run_in_parallel(*outer);
   ResultLevels made;
   if (kernel_.assembly == Assembly::Listed) {
-    for (size_t d = 0; d < lhs_.tensor.order(); d++) {
-      std::string key = fmt::format("list{}", d + 1);
-      params_.emplace(key, f_.array(key, int(d), ScalarType::Int64, ir::Access::Write));
-    }
+    for (size_t d = 0; d < lhs_.tensor.order(); d++) list_array(d);
     made.counts.assign(1, ir::int64(0));
   } else {
     made.dense = leading_dense_levels(format);
@@ -62,14 +59,17 @@ void Lowerer::assemble() {
   }
 }
 
+Var Lowerer::list_array(size_t dim) {
+  return f_.array(fmt::format("list{}", dim + 1), int(dim), ScalarType::Int64, ir::Access::Write);
+}
+
 bool Lowerer::narrow_positions(const ResultLevels& made) {
   return kernel_.assembly != Assembly::Listed && made_weight(made.dense).type.scalar == ScalarType::Int32;
 }
 
 void Lowerer::make_room(const ResultLevels& made) {
   if (kernel_.assembly == Assembly::Listed) {
-    for (size_t d = 0; d < lhs_.tensor.order(); d++)
-      f_.resize(params_.at(fmt::format("list{}", d + 1)), made.counts[0]);
+    for (size_t d = 0; d < lhs_.tensor.order(); d++) f_.resize(list_array(d), made.counts[0]);
   } else {
     Expr parents = ir::int64(1);
     for (size_t level = 0; level < made.dense; level++) parents = parents * dense_size(0, level);
@@ -100,7 +100,7 @@ void Lowerer::make_workspaces() {
   each<Where>(statement_.body, [&](const Where& where) {
     each<Assign>(where.producer, [&](const Assign& a) {
       if (a.lhs.tensor.format().is_dense() || temporaries_.contains(a.lhs.tensor)) return;
-      std::string name = kernel_name(print_.name(a.lhs.tensor));
+      std::string name = print_.name(a.lhs.tensor);
       auto room = rooms_.find(a.lhs.tensor);
       Expr count = room == rooms_.end() ? size(a.lhs.indices[0]) : room->second.places;
       Var values = f_.allocate(name, a.lhs.tensor.type(), count, ir::Fill::Uninitialised);

@@ -39,7 +39,7 @@ std::optional<Lowerer::Room> Lowerer::hashed_room(const Where& where, const Assi
   if (touched.is_always()) return {};
   Expr stored = ir::int64(0);
   for (int k : touched.atoms()) stored = stored + stored_positions(k + 1, levels.at(k));
-  std::string name = kernel_name(print_.name(made.lhs.tensor));
+  std::string name = print_.name(made.lhs.tensor);
   Var bound = f_.constant(name + "_most", stored);
   Var hashed = f_.constant(name + "_hashed", Expr(bound) * 8 < size(var));
   Var places = f_.constant(name + "_places", ir::select(hashed, Expr(bound) * 2 + 1, size(var)));

@@ -131,7 +131,6 @@ void Lowerer::coordinate_loop(const Forall& loop, const IndexVar& var, Segment r
   Formula where = active(with_workspaces);
   bool single = where.alternatives().size() == 1 && where.alternatives()[0].size() == 1;
   if (!workspaces.empty() && !single) where = active(atoms);
-  if (where.is_never()) return;
   // A dense level of a result that is assembled has a place for every coordinate.
   bool clipped = false;
   if (kernel_.assembly == Assembly::Appended && holds_result(loop.body) && !in_producer_)
@@ -143,6 +142,7 @@ void Lowerer::coordinate_loop(const Forall& loop, const IndexVar& var, Segment r
         range = where_dense_levels_are(var, range);
       }
 
+  if (where.is_never()) return leave_zero(loop);
   if (where.is_always()) {
     if (!clipped) sweep({var});
     return dense_loop(loop, var, range, walked);
@@ -154,6 +154,15 @@ void Lowerer::coordinate_loop(const Forall& loop, const IndexVar& var, Segment r
   else if (single) sparse_loop(loop, var, range, reach, first);
   else merge_loop(loop, var, range, reach, where);
   covering_ = saved;
+}
+
+// Nothing inside a loop is other than zero: what has its place is so before, all of it that the loop would come to.
+void Lowerer::leave_zero(const Forall& loop) {
+  bool placed = kernel_.assembly == Assembly::Dense || kernel_.assembly == Assembly::Shared;
+  if (!placed || start_ == Start::Old || in_producer_ || sum_ || !holds_result(loop.body)) return;
+  if (!zeroed_) kernel_.zero_first = true;
+  for (const IndexVar& var : lhs_.indices)
+    if (!values_.contains(var)) sweep({var});
 }
 
 // Every value of a range; sparse accesses walk along.
@@ -246,10 +255,9 @@ void Lowerer::workspace_loop(const Forall& loop, const IndexVar& var, const Tens
   Temporary& temporary = temporaries_.at(workspace);
   temporary.cleaned = temporary.reader == loop.var;
   if (phase_ == Phase::Fill) f_.sort(*temporary.list, 0, *temporary.count);
-  f_.loop("p_" + kernel_name(print_.name(workspace)), ir::int64(0), *temporary.count, [&](const Var& p) {
+  f_.loop("p_" + print_.name(workspace), ir::int64(0), *temporary.count, [&](const Var& p) {
     Var i = f_.constant(name(var), ir::cast(ScalarType::Int64, ir::load(*temporary.list, p)));
-    if (phase_ == Phase::Fill && temporary.hash)
-      temporary.slot = find_slot(temporary, kernel_name(print_.name(workspace)), i);
+    if (phase_ == Phase::Fill && temporary.hash) temporary.slot = find_slot(temporary, print_.name(workspace), i);
     bind(with_below(var, i), [&] { visit(loop.body); });
     if (temporary.cleaned) f_.store(*temporary.marks, i, ir::literal(ir::Scalar::of(false)));
   });

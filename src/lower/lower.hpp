@@ -36,16 +36,19 @@ enum class Operands : uint8_t { Whole, Pieces };
 /// The value of a variable whose loop is around the kernel.
 struct OuterValue {
   IndexVar var;
+  bool operator==(const OuterValue&) const = default;
 };
 /// How many positions a level of a whole tensor stores. Operands are numbered as in Kernel::operands.
 struct PositionCount {
   int operand;
   size_t level;
+  bool operator==(const PositionCount&) const = default;
 };
 /// Where in the whole tensor the first position stands that a piece stores at a level.
 struct PositionBase {
   int operand;
   size_t level;
+  bool operator==(const PositionBase&) const = default;
 };
 /// A whole number that is known when the kernel runs: a size, or one of these.
 using RunTimeNumber = std::variant<Extent, OuterValue, PositionCount, PositionBase>;

@@ -96,6 +96,8 @@ class Lowerer final : private KernelParams {
   void each_share(
       const ir::Expr& shares, const std::function<void(const ir::Expr& share)>& fill,
       const std::function<void()>& setup = [] {});
+  /// Coordinates of a result that is listed, by dimension.
+  ir::Var list_array(size_t dim);
   bool narrow_positions(const ResultLevels& made);
   void make_room(const ResultLevels& made);
   void close_gaps(const ResultLevels& made);
@@ -132,6 +134,7 @@ class Lowerer final : private KernelParams {
                   const std::vector<int>& walked);
   void sparse_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range, Reach reach, int operand);
   void workspace_loop(const notation::Forall& loop, const IndexVar& var, const notation::TensorVar& workspace);
+  void leave_zero(const notation::Forall& loop);
 
   // ---- merge.cpp ----
   void merge_loop(const notation::Forall& loop, const IndexVar& var, const Segment& range, Reach reach,
@@ -239,7 +242,7 @@ class Lowerer final : private KernelParams {
   std::optional<Segment> covered(const IndexVar& var);
   std::optional<ir::Expr> covers_result();
   void zero_all();
-  ir::Expr number(const std::string& name, RunTimeNumber number);
+  ir::Expr number(const std::string& name, const RunTimeNumber& number);
 
   // ---- hashed.cpp ----
   /// How many places the workspace of a where has at most, where that may be far fewer than there are coordinates.
@@ -291,8 +294,7 @@ class Lowerer final : private KernelParams {
   ir::Expr extent(const Pieces& pieces, const std::string& name);
   ir::Expr temporary_position(const Temporary& temporary, const std::vector<IndexVar>& indices);
   int find_operand(const notation::Access& access) const;
-  static std::string kernel_name(std::string name);
-  std::string name(const IndexVar& var) { return kernel_name(print_.name(var)); }
+  std::string name(const IndexVar& var) { return print_.name(var); }
 
   // ---- result.cpp ----
   void visit_where(const notation::Where& where);
@@ -334,8 +336,7 @@ class Lowerer final : private KernelParams {
   std::map<IndexVar, ir::Expr> values_;  // of the variables known here
   std::vector<AccessState> states_;      // one per operand
   std::map<notation::TensorVar, Temporary> temporaries_;
-  std::map<notation::TensorVar, Room> rooms_;        // of workspaces that may be hashed
-  std::map<std::string, ir::Var> params_, numbers_;  // of tensors, and scalars
+  std::map<notation::TensorVar, Room> rooms_;  // of workspaces that may be hashed
   std::optional<ir::Var> shares_;
   std::map<notation::TensorVar, Formula> made_where_;  // while a formula is built: where temporaries are made
   std::vector<std::set<int>> some_present_;            // operands of which at least one is stored here

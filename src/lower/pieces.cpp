@@ -12,13 +12,12 @@ using namespace notation;
 using ir::Expr;
 using ir::Var;
 
-Expr Lowerer::number(const std::string& name, RunTimeNumber number) {
-  auto known = numbers_.find(name);
-  if (known == numbers_.end()) {
-    known = numbers_.emplace(name, f_.scalar(name, int(kernel_.scalars.size()))).first;
-    kernel_.scalars.push_back(std::move(number));
-  }
-  return known->second;
+Expr Lowerer::number(const std::string& name, const RunTimeNumber& number) {
+  std::vector<RunTimeNumber>& all = kernel_.scalars;
+  auto known = std::find(all.begin(), all.end(), number);
+  int place = int(known - all.begin());
+  if (known == all.end()) all.push_back(number);
+  return f_.scalar(name, place);
 }
 
 void Lowerer::inside_outer_loops(const std::function<void()>& fill) {
@@ -97,20 +96,13 @@ bool Lowerer::is_whole(int tensor, size_t level) {
 
 Expr Lowerer::first_coordinate(int tensor, size_t level) {
   if (is_whole(tensor, level)) return ir::int64(0);
-  std::string key = fmt::format("{}{}_lo", tensor_name(tensor), level + 1);
-  auto known = params_.find(key);
-  if (known == params_.end())
-    known = params_.emplace(key, f_.number(key, ir::Source::Field::Lo, tensor, int(level))).first;
-  return known->second;
+  return f_.number(fmt::format("{}{}_lo", tensor_name(tensor), level + 1), ir::Source::Field::Lo, tensor, int(level));
 }
 
 Expr Lowerer::stride(int tensor, size_t level) {
   if (is_whole(tensor, level)) return dense_size(tensor, level);
-  std::string key = fmt::format("{}{}_stride", tensor_name(tensor), level + 1);
-  auto known = params_.find(key);
-  if (known == params_.end())
-    known = params_.emplace(key, f_.number(key, ir::Source::Field::Stride, tensor, int(level))).first;
-  return known->second;
+  return f_.number(fmt::format("{}{}_stride", tensor_name(tensor), level + 1), ir::Source::Field::Stride, tensor,
+                   int(level));
 }
 
 Expr Lowerer::position_of(int tensor, size_t level, const Expr& parent, const Expr& coordinate) {

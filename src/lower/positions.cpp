@@ -14,11 +14,8 @@ using ir::Var;
 Expr Lowerer::nonzero(const Expr& size) { return ir::constant(size) ? size : ir::max(size, ir::int64(1)); }
 
 Expr Lowerer::stored_positions(int tensor, size_t level) {
-  std::string key = fmt::format("{}{}_count", tensor_name(tensor), level + 1);
-  auto known = params_.find(key);
-  if (known == params_.end())
-    known = params_.emplace(key, f_.number(key, ir::Source::Field::End, tensor, int(level))).first;
-  return known->second;
+  return f_.number(fmt::format("{}{}_count", tensor_name(tensor), level + 1), ir::Source::Field::End, tensor,
+                   int(level));
 }
 
 // The position above one of a level whose positions add up.
@@ -59,12 +56,9 @@ Segment Lowerer::positions_below(int operand, size_t level) {
 Expr Lowerer::count_positions(const Levels& levels) {
   int operand = find_operand(levels.access);
   if (levels.first == 0) {
-    std::string key = fmt::format("{}_stored", tensor_name(operand + 1));
-    if (on_pieces()) return number(key, PositionCount{operand, levels.last});
-    auto known = params_.find(key);
-    if (known == params_.end())
-      known = params_.emplace(key, f_.number(key, ir::Source::Field::End, operand + 1, int(levels.last))).first;
-    return known->second;
+    std::string stored = fmt::format("{}_stored", tensor_name(operand + 1));
+    if (on_pieces()) return number(stored, PositionCount{operand, levels.last});
+    return f_.number(stored, ir::Source::Field::End, operand + 1, int(levels.last));
   }
   std::optional<size_t> stored = looked_up(levels);
   Expr count = ir::int64(1);

@@ -44,7 +44,7 @@ void Lowerer::visit_where(const Where& where) {
   each<Assign>(where.producer, [&](const Assign& a) {
     if (!made) made = a.lhs;
   });
-  std::string name = kernel_name(print_.name(made->tensor));
+  std::string name = print_.name(made->tensor);
   bool sparse = !made->tensor.format().is_dense();
   std::map<TensorVar, Temporary> saved = temporaries_;
   if (sparse) {
@@ -89,7 +89,7 @@ void Lowerer::write_temporary(const Assign& assign) {
   auto write = [&] {
     if (temporary.list) {
       Expr coordinate = values_.at(assign.lhs.indices[0]);
-      Expr at = find_slot(temporary, kernel_name(print_.name(assign.lhs.tensor)), coordinate);
+      Expr at = find_slot(temporary, print_.name(assign.lhs.tensor), coordinate);
       bool fill = phase_ == Phase::Fill;
       std::optional<Expr> v;
       if (fill) v = f_.constant("value", ir::cast(type, value(assign.rhs)));
@@ -294,8 +294,7 @@ void Lowerer::append(const std::optional<Expr>& value) {
   if (phase_ == Phase::Fill) {
     const Format& format = lhs_.tensor.format();
     if (kernel_.assembly == Assembly::Listed) {
-      for (size_t d = 0; d < lhs_.tensor.order(); d++)
-        f_.store(params_.at(fmt::format("list{}", d + 1)), cursor, values_.at(lhs_.indices[d]));
+      for (size_t d = 0; d < lhs_.tensor.order(); d++) f_.store(list_array(d), cursor, values_.at(lhs_.indices[d]));
     } else {
       size_t last = lhs_.tensor.order() - 1;
       functions(0, last).append(level_of(0, last), cursor, values_.at(lhs_.indices[size_t(format.mode_order()[last])]));

@@ -7,8 +7,8 @@
 
 namespace spdistal::notation {
 
-/// Refuses wrong numbers of indices, sums whose variable escapes, functions without meaning for their type, and results
-/// that cannot hold the value.
+/// Refuses wrong numbers of indices, sums whose variable escapes or that may be meant in two ways, functions without
+/// meaning for their type, and results that cannot hold the value.
 Result<> check(const Assignment& assignment);
 
 /// The extent of every variable, from the tensors it indexes. Sizes that differ are refused by name: "j is 100 in B's

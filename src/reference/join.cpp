@@ -1,232 +1,198 @@
 #include "reference/join.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <cmath>
+#include <numeric>
+#include <optional>
 #include <set>
 
-#include "reference/arithmetic.hpp"
+#include "reference/products.hpp"
 
 namespace spdistal::reference {
 
 using namespace notation;
 using Complex = std::complex<double>;
 
-size_t KeyHash::operator()(const Key& key) const {
-  size_t hash = key.size();
-  for (int64_t x : key) hash = (hash ^ size_t(x)) * 0x9E3779B97F4A7C15ull + (hash >> 29);
-  return hash;
-}
-
 namespace {
 
-struct Term {
-  Complex coefficient = 1;
-  std::vector<Access> factors;
-};
-using Terms = std::optional<std::vector<Term>>;
+// Most numbers are real, and multiplying complex ones takes long.
+Complex times(const Complex& a, const Complex& b) {
+  return a.imag() == 0 && b.imag() == 0 ? Complex(a.real() * b.real()) : a * b;
+}
+double magnitude(const Complex& a) { return a.imag() == 0 ? std::abs(a.real()) : std::abs(a); }
 
-// Multiplies an expression out. Sums are taken where the definition puts them: a term without the variable counts as
-// often as the variable has values, and each sum has a variable of its own.
-class Multiplier {
- public:
-  Multiplier(const Assignment& assignment, const EntryTable& tensors) : tensors_(tensors) {
-    left_.insert(assignment.lhs.indices.begin(), assignment.lhs.indices.end());
-    count(assignment.rhs, total_);
-    each<Sum>(assignment.rhs, [&](const Sum& sum) { explicit_.insert(sum.var); });
-    auto measure = [&](const Access& access) {
-      for (size_t d = 0; d < access.indices.size(); d++) sizes_[access.indices[d]] = tensors.at(access.tensor).dims[d];
-    };
-    measure(assignment.lhs);
-    each<Access>(assignment.rhs, measure);
-  }
-
-  Terms operator()(const Expr& expr) {
-    Terms terms = plain(expr);
-    std::map<IndexVar, size_t> uses;
-    count(expr, uses);
-    for (const auto& [var, times] : uses) {
-      bool held = false;
-      children(expr, [&](const Expr& child) {
-        std::map<IndexVar, size_t> inner;
-        count(child, inner);
-        held |= inner.contains(var) && inner.at(var) == total_.at(var);
-      });
-      if (!left_.contains(var) && !explicit_.contains(var) && times == total_.at(var) && !held) sum(terms, var);
-    }
-    return terms;
-  }
-
- private:
-  static void count(const Expr& expr, std::map<IndexVar, size_t>& uses) {
-    if (auto* access = expr.as<Access>())
-      for (const IndexVar& var : access->indices) uses[var]++;
-    children(expr, [&](const Expr& child) { count(child, uses); });
-  }
-
-  void sum(Terms& terms, const IndexVar& var) {
-    if (!terms) return;
-    for (Term& term : *terms) {
-      IndexVar own;
-      bool used = false;
-      for (Access& factor : term.factors)
-        for (IndexVar& index : factor.indices)
-          if (index == var) index = own, used = true;
-      if (!used) term.coefficient *= double(sizes_.at(var));
-    }
-  }
-
-  Terms plain(const Expr& expr) {
-    return match(
-        expr,
-        [&](const Access& n) -> Terms {
-          return std::vector{Term{1, {n}}};
-        },
-        [&](const Literal& n) -> Terms {
-          return std::vector{
-              Term{std::get<Complex>(static_cast<const ScalarVariant&>(convert(n.value, ScalarType::Complex128))), {}}};
-        },
-        [&](const Neg& n) -> Terms {
-          Terms out = (*this)(n.a);
-          if (out)
-            for (Term& term : *out) term.coefficient = -term.coefficient;
-          return out;
-        },
-        [&](const Binary& n) -> Terms {
-          Terms a = (*this)(n.a), b = (*this)(n.b);
-          if (!a || !b || is_integral(type_of(expr))) return std::nullopt;
-          if (n.op == BinaryOp::Div) {
-            if (b->size() != 1 || !(*b)[0].factors.empty()) return std::nullopt;
-            for (Term& term : *a) term.coefficient /= (*b)[0].coefficient;
-            return a;
-          }
-          if (n.op == BinaryOp::Mul) {
-            std::vector<Term> out;
-            for (const Term& x : *a)
-              for (const Term& y : *b) {
-                out.push_back({x.coefficient * y.coefficient, x.factors});
-                out.back().factors.insert(out.back().factors.end(), y.factors.begin(), y.factors.end());
-              }
-            return out;
-          }
-          for (Term& term : *b) {
-            if (n.op == BinaryOp::Sub) term.coefficient = -term.coefficient;
-            a->push_back(term);
-          }
-          return a;
-        },
-        [&](const Call&) -> Terms { return std::nullopt; },
-        [&](const Sum& n) -> Terms {
-          Terms out = (*this)(n.body);
-          sum(out, n.var);
-          return out;
-        });
-  }
-
-  const EntryTable& tensors_;
-  std::set<IndexVar> left_, explicit_;
-  std::map<IndexVar, size_t> total_;
-  std::map<IndexVar, int64_t> sizes_;
-};
-
-// One product, as a join: factors one after the other, each looked up by what is bound already.
+// One product: factors one after the other, each looked up by the variables that are bound already, the first coordinate
+// of the result to begin with.
 class Join {
  public:
-  Join(const Term& term, const Access& lhs, const EntryTable& tensors, JudgedElements& out)
-      : term_(term), lhs_(lhs), out_(out) {
-    // Fewest entries first, then whatever shares a variable with those before.
-    std::vector<Access> waiting = term.factors;
-    std::set<IndexVar> bound;
+  Join(const Product& product, const Access& lhs, const EntryTable& tensors) : coefficient_(product.coefficient) {
+    if (!lhs.indices.empty()) slot_of(lhs.indices[0]);
+    // What shares a variable with those before, and has the fewest entries.
+    std::vector<Access> waiting = product.factors;
     while (!waiting.empty()) {
-      auto best = std::min_element(waiting.begin(), waiting.end(), [&](const Access& a, const Access& b) {
-        auto rank = [&](const Access& x) {
-          bool joined =
-              std::any_of(x.indices.begin(), x.indices.end(), [&](const IndexVar& v) { return bound.contains(v); });
-          return std::pair(!joined && !bound.empty(), tensors.at(x.tensor).list.size());
-        };
-        return rank(a) < rank(b);
-      });
-      Step step{*best, {}, {}};
-      for (size_t d = 0; d < best->indices.size(); d++)
-        if (bound.contains(best->indices[d])) step.known.push_back(d);
-      for (const auto& [at, value] : tensors.at(best->tensor).list) {
-        Key key;
-        for (size_t d : step.known) key.push_back(at[d]);
-        step.index[key].push_back({at, value});
-      }
-      bound.insert(best->indices.begin(), best->indices.end());
-      steps_.push_back(std::move(step));
+      auto rank = [&](const Access& x) {
+        bool joined = std::any_of(x.indices.begin(), x.indices.end(), [&](auto& v) { return slots_.contains(v); });
+        return std::pair(!joined, tensors.at(x.tensor).size());
+      };
+      auto best = std::min_element(waiting.begin(), waiting.end(),
+                                   [&](const Access& a, const Access& b) { return rank(a) < rank(b); });
+      add_step(*best, tensors.at(best->tensor));
       waiting.erase(best);
     }
-    for (size_t d = 0; d < lhs.indices.size(); d++)
-      if (!bound.contains(lhs.indices[d])) broadcast_.emplace(lhs.indices[d], tensors.at(lhs.tensor).dims[d]);
+    for (size_t d = 0; d < lhs.indices.size(); d++) {
+      bool bound = slots_.contains(lhs.indices[d]);
+      element_.push_back(slot_of(lhs.indices[d]));
+      if (!bound) broadcast_.push_back({element_.back(), tensors.at(lhs.tensor).dims[d]});
+    }
+    values_.resize(slots_.size());
+    at_.resize(element_.size());
   }
 
-  void run() { visit(0, term_.coefficient); }
+  /// First coordinates of which there may be something; none where all have the same.
+  std::optional<std::vector<int64_t>> firsts() const {
+    if (element_.empty() || !firsts_differ()) return {};
+    std::vector<int64_t> out;
+    for (size_t n = 0; n < steps_[0].groups.size(); n++) out.push_back(steps_[0].groups.key(n)[0]);
+    return out;
+  }
+  void run(int64_t first, JudgedElements& out) {
+    if (element_.empty() || firsts_differ()) {
+      if (!values_.empty()) values_[0] = first;
+      return visit(0, coefficient_, out);
+    }
+    // What has no first coordinate of its own is the same in all slices.
+    if (!common_) {
+      common_.emplace(element_.size());
+      visit(0, coefficient_, *common_);
+    }
+    for (size_t n = 0; n < common_->size(); n++) {
+      for (size_t d = 0; d < element_.size(); d++) at_[d] = element_[d] == 0 ? first : common_->key(n)[d];
+      Judged& element = out[at_];
+      element.value += common_->value(n).value;
+      element.magnitude += common_->value(n).magnitude;
+    }
+  }
 
  private:
+  struct Group {
+    size_t begin = 0, end = 0;
+  };
   struct Step {
-    Access access;
-    std::vector<size_t> known;  // dimensions whose variables are bound before
-    std::unordered_map<Key, std::vector<std::pair<Key, Complex>>, KeyHash> index;
+    const Entries* entries;
+    std::vector<std::pair<size_t, size_t>> known, fresh, same;  // a dimension, and the slot of its variable
+    std::vector<size_t> order;                                  // of the entries: those with equal known ones together
+    CoordinateMap<Group> groups;                                // by known ones
+    std::vector<int64_t> key;
+  };
+  struct Broadcast {
+    size_t slot;
+    int64_t size;
   };
 
-  void visit(size_t next, const Complex& product) {
-    if (next == steps_.size()) return spread(broadcast_.begin(), product);
-    const Step& step = steps_[next];
-    Key key;
-    for (size_t d : step.known) key.push_back(values_.at(step.access.indices[d]));
-    auto matches = step.index.find(key);
-    if (matches == step.index.end()) return;
-    for (const auto& [at, value] : matches->second) {
+  bool firsts_differ() const { return !steps_.empty() && !steps_[0].known.empty(); }
+  size_t slot_of(const IndexVar& var) { return slots_.try_emplace(var, slots_.size()).first->second; }
+
+  void add_step(const Access& access, const Entries& entries) {
+    std::vector<std::pair<size_t, size_t>> known, fresh, same;
+    size_t before = slots_.size();
+    std::set<size_t> seen;
+    for (size_t d = 0; d < access.indices.size(); d++) {
+      size_t slot = slot_of(access.indices[d]);
+      (slot < before ? known : seen.insert(slot).second ? fresh : same).emplace_back(d, slot);
+    }
+    Step step{&entries, known, fresh, same, {}, CoordinateMap<Group>(known.size()), {}};
+    step.order.resize(entries.size());
+    std::iota(step.order.begin(), step.order.end(), size_t(0));
+    auto before_it = [&](size_t a, size_t b) {
+      for (auto [d, slot] : known)
+        if (entries.at(a)[d] != entries.at(b)[d]) return entries.at(a)[d] < entries.at(b)[d];
+      return false;
+    };
+    if (!std::is_sorted(step.order.begin(), step.order.end(), before_it))
+      std::stable_sort(step.order.begin(), step.order.end(), before_it);
+    step.key.resize(known.size());
+    for (size_t n = 0; n < step.order.size(); n++) {
+      for (size_t k = 0; k < known.size(); k++) step.key[k] = entries.at(step.order[n])[known[k].first];
+      Group& group = step.groups[step.key];
+      if (group.end == 0) group.begin = n;
+      group.end = n + 1;
+    }
+    steps_.push_back(std::move(step));
+  }
+
+  void visit(size_t next, const Complex& product, JudgedElements& out) {
+    if (next == steps_.size()) return spread(0, product, out);
+    Step& step = steps_[next];
+    for (size_t k = 0; k < step.known.size(); k++) step.key[k] = values_[step.known[k].second];
+    const Group* group = step.groups.find(step.key);
+    if (!group) return;
+    for (size_t n = group->begin; n < group->end; n++) {
+      std::span<const int64_t> at = step.entries->at(step.order[n]);
+      for (auto [d, slot] : step.fresh) values_[slot] = at[d];
       bool fits = true;
-      std::vector<IndexVar> fresh;
-      for (size_t d = 0; d < at.size() && fits; d++) {
-        auto [known, first] = values_.try_emplace(step.access.indices[d], at[d]);
-        if (first) fresh.push_back(step.access.indices[d]);
-        fits = known->second == at[d];
-      }
-      if (fits) visit(next + 1, product * value);
-      for (const IndexVar& var : fresh) values_.erase(var);
+      for (auto [d, slot] : step.same) fits &= values_[slot] == at[d];
+      if (fits) visit(next + 1, times(product, step.entries->values[step.order[n]]), out);
     }
   }
 
-  void spread(std::map<IndexVar, int64_t>::const_iterator next, const Complex& product) {
-    if (next == broadcast_.end()) {
-      Key at;
-      for (const IndexVar& var : lhs_.indices) at.push_back(values_.at(var));
-      Judged& element = out_[at];
-      element.value += product;
-      element.magnitude += std::abs(product);
+  void spread(size_t next, const Complex& product, JudgedElements& out) {
+    if (next < broadcast_.size()) {
+      for (int64_t v = 0; v < broadcast_[next].size; v++) {
+        values_[broadcast_[next].slot] = v;
+        spread(next + 1, product, out);
+      }
       return;
     }
-    for (int64_t v = 0; v < next->second; v++) {
-      values_.insert_or_assign(next->first, v);
-      spread(std::next(next), product);
-    }
-    values_.erase(next->first);
+    for (size_t d = 0; d < element_.size(); d++) at_[d] = values_[element_[d]];
+    Judged& element = out[at_];
+    element.value += product;
+    element.magnitude += magnitude(product);
   }
 
-  const Term& term_;
-  const Access& lhs_;
-  JudgedElements& out_;
+  Complex coefficient_;
+  std::map<IndexVar, size_t> slots_;
   std::vector<Step> steps_;
-  std::map<IndexVar, int64_t> broadcast_;
-  std::map<IndexVar, int64_t> values_;
+  std::vector<Broadcast> broadcast_;  // variables of the result that no factor has
+  std::vector<size_t> element_;       // the slots of the result's variables
+  std::vector<int64_t> values_, at_;  // by slot; of the element at hand
+  std::optional<JudgedElements> common_;
 };
 
 }  // namespace
 
-std::optional<JudgedElements> evaluate_by_joins(const Assignment& assignment, const EntryTable& tensors) {
-  Terms terms = Multiplier(assignment, tensors)(assignment.rhs);
-  if (!terms) return std::nullopt;
-  JudgedElements out;
-  for (const Term& term : *terms) Join(term, assignment.lhs, tensors, out).run();
-  if (assignment.op == AssignOp::Add)
-    for (const auto& [at, value] : tensors.at(assignment.lhs.tensor).list) {
-      out[at].value += value;
-      out[at].magnitude += std::abs(value);
-    }
-  return out;
+bool evaluate_by_joins(const Assignment& assignment, const EntryTable& tensors,
+                       const std::function<void(int64_t first, JudgedElements& elements)>& judge) {
+  std::map<IndexVar, int64_t> sizes;
+  auto measure = [&](const Access& access) {
+    for (size_t d = 0; d < access.indices.size(); d++) sizes[access.indices[d]] = tensors.at(access.tensor).dims[d];
+  };
+  measure(assignment.lhs);
+  each<Access>(assignment.rhs, measure);
+  auto products = multiply_out(assignment, [&](const IndexVar& var) { return sizes.at(var); });
+  if (!products) return false;
+
+  const Access& lhs = assignment.lhs;
+  std::vector<Join> joins;
+  bool everywhere = false;
+  std::vector<int64_t> firsts;
+  for (const Product& product : *products) {
+    std::optional<std::vector<int64_t>> some = joins.emplace_back(product, lhs, tensors).firsts();
+    if (some) firsts.insert(firsts.end(), some->begin(), some->end());
+    else everywhere = true;
+  }
+  if (everywhere) {
+    firsts.resize(lhs.indices.empty() ? 1 : size_t(sizes.at(lhs.indices[0])));
+    std::iota(firsts.begin(), firsts.end(), int64_t(0));
+  }
+  std::sort(firsts.begin(), firsts.end());
+  firsts.erase(std::unique(firsts.begin(), firsts.end()), firsts.end());
+  JudgedElements elements(lhs.indices.size());
+  for (int64_t first : firsts) {
+    for (Join& join : joins) join.run(first, elements);
+    judge(first, elements);
+    elements.clear();
+  }
+  return true;
 }
 
 }  // namespace spdistal::reference

@@ -1,25 +1,26 @@
 // Statements over large sparse tensors, independently of the compiler: the right side is multiplied out into a sum of
-// products, and each product is a join of its factors' entries. Slow against a kernel, but it scales with what is stored.
+// products, and each product is a join of its factors' entries. Slow against a kernel, but time goes with the products
+// there are, and memory with what is stored and one slice of the result.
 #pragma once
 #include <complex>
+#include <functional>
 #include <map>
-#include <optional>
-#include <unordered_map>
+#include <span>
 #include <vector>
 
 #include "notation/index_notation.hpp"
+#include "reference/coordinate_map.hpp"
 
 namespace spdistal::reference {
 
-using Key = std::vector<int64_t>;
-struct KeyHash {
-  size_t operator()(const Key& key) const;
-};
-
-/// A tensor as its entries: coordinates and values. What is not listed is zero.
+/// A tensor as its entries: for each value as many coordinates as there are dimensions. What is not listed is zero.
 struct Entries {
   std::vector<int64_t> dims;
-  std::vector<std::pair<Key, std::complex<double>>> list;
+  std::vector<int64_t> coordinates = {};
+  std::vector<std::complex<double>> values = {};
+
+  size_t size() const { return values.size(); }
+  std::span<const int64_t> at(size_t n) const { return {coordinates.data() + n * dims.size(), dims.size()}; }
 };
 using EntryTable = std::map<notation::TensorVar, Entries>;
 
@@ -28,10 +29,13 @@ struct Judged {
   std::complex<double> value = 0;
   double magnitude = 0;
 };
-using JudgedElements = std::unordered_map<Key, Judged, KeyHash>;
+using JudgedElements = CoordinateMap<Judged>;
 
-/// Every element of the result that may be other than zero. Empty where the statement is no sum of products (it has
-/// functions, or divides by a tensor): those are for `evaluate`.
-std::optional<JudgedElements> evaluate_by_joins(const notation::Assignment& assignment, const EntryTable& tensors);
+/// Evaluates an assignment with `=`, slice by slice: hands over the elements that may be other than zero, all with one
+/// first coordinate (those of a scalar: 0), slices in ascending order, those that are zero left out. False, and nothing
+/// handed over, where the statement is no sum of products (see `multiply_out`): those are for `evaluate`. Whole numbers
+/// are those of mathematics: they do not wrap around.
+bool evaluate_by_joins(const notation::Assignment& assignment, const EntryTable& tensors,
+                       const std::function<void(int64_t first, JudgedElements& elements)>& judge);
 
 }  // namespace spdistal::reference

@@ -88,6 +88,30 @@ class Outputs(unittest.TestCase):
         done = self.run_tool("a(i) = max(b(i), 0)", "-g", "b:ones", "-n", "i=10", "--time", "3")
         self.assertRegex(done.stdout, r"time: [0-9.e-]+ ms, [0-9.e-]+ GB/s\n")
 
+    def test_looking_at_a_program_changes_nothing(self):
+        total = ("s += b(i)", "-n", "i=3", "-g", "b:ones")
+        grown = ("A(i,j) = A(i,j) + B(i,j)", "-f", "A:ds", "-f", "B:ds", "-g", "B:banded,6,3", "-g", "A:banded,6,1")
+        for program in (total, (*total, "-g", "s:ones"), grown, (*grown, "-m", "3")):
+            name = program[0][0]
+            seen = set()
+            for looks in ((), ("--print", "plan"), ("--print", "all"), ("--time", "4"), ("--check",), ("--report",),
+                          ("--print", "plan", "--check", "--time", "3", "--report")):
+                with self.subTest(program=program, looks=looks):
+                    self.run_tool(*program, *looks, "-o", f"{name}:out.tns")
+                    seen.add((self.folder / "out.tns").read_text())
+            self.assertEqual(len(seen), 1, program)
+
+    def test_a_check_rounds_as_the_result_does(self):
+        for kind, statement in (("int32", "a(i) = b(i) * 0.7"), ("int64", "a(i) = 100 * b(i) - c(i) * 31.3"),
+                                ("float", "a(i) = b(i) * c(i)"), ("float", "a(i) = b(i) * 1e-50"),
+                                ("float", "a(i) = b(i) * 1e300"), ("int32", "a(i) = B(i,j) * c(j) * 17.3"),
+                                ("bool", "a(i) = b(i) - b(i) + 0.25 * c(i)"), ("int32", "a(i) = exp(b(i)) * 3")):
+            with self.subTest(kind=kind, statement=statement):
+                data = [part for name in "bcB" if name + "(" in statement for part in ("-g", f"{name}:random")]
+                sizes = ["-n", "i=50", *(["-n", "j=9"] if "j" in statement else [])]
+                done = self.run_tool(statement, "-t", f"a:{kind}", *sizes, *data, "--check")
+                self.assertIn("check: right", done.stdout)
+
 
 if __name__ == "__main__":
     unittest.main()

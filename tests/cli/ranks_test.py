@@ -50,6 +50,20 @@ class Ranks(unittest.TestCase):
         self.assertEqual(first, (self.folder / "A1.mtx").read_text())
         self.assertEqual(first, (self.folder / "A3.mtx").read_text())
 
+    def test_zeros_of_the_text_are_zeros_on_any_number_of_ranks(self):
+        sparse = ("-f", "B:ds", "-g", "B:uniform,7,7,3")
+        for statement, options in (("A(i,j) = 0", ("-n", "i=5", "-n", "j=2")),
+                                   ("A(i,j) = 0", ("-n", "i=5", "-n", "j=2", "-f", "A:ds")),
+                                   ("A(i,j) = 0", ("-n", "i=5", "-n", "j=2", "-t", "A:int32", "-m", "3")),
+                                   ("A(i,j) = 0 * B(i,j)", (*sparse, "-f", "A:ds")),
+                                   ("A(i,j) = 0 * B(i,j)", (*sparse, "-m", "3")),
+                                   ("A(i,j) = B(i,j) + 0", (*sparse, "-f", "A:ss", "-m", "3")),
+                                   ("x(i) = 0 * B(i,j)", sparse),
+                                   ("x(i) += 0", ("-n", "i=4", "-g", "x:ones", "-m", "3"))):
+            for ranks in (0, 3):
+                with self.subTest(statement=statement, options=options, ranks=ranks):
+                    self.assertIn("check: right", self.run_tool(ranks, statement, *options, "--check").stdout)
+
     def test_errors_are_said_once_and_end_all_ranks(self):
         (self.folder / "bad.mtx").write_text(BAD_MATRIX)
         spmv = ("a(i) = B(i,j) * c(j)", "-f", "B:ds")

@@ -211,6 +211,55 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     name_of);
 
+// ---- names that look alike -----------------------------------------------------------------------------------------------
+
+INSTANTIATE_TEST_SUITE_P(
+    WithNamesThatLookAlike, Statements,
+    ::testing::ValuesIn(std::vector<Named>{
+        {"ATensorCalledAsTheSecondAccessOfAnother", "A(i,j) = B(i,j) * B(j,i) + B2(i,j)", "", Sizes::Same},
+        {"ASparseTensorCalledAsTheSecondAccessOfAnother", "A(i,j) = B(i,j) * B(j,i) + B2(i,j)", "A:ds B:ds B2:ds",
+         Sizes::Same},
+        {"AVectorCalledAsAnArrayOfAMatrix", "a(i) = B(i,j) * B2_pos(j) + B2_crd(i)", "B:ds"},
+        {"TensorsThatDifferInAQuoteAndAnUnderscore", "A(i,j) = C'(i,j) * C_(i,j) + C(i,j)", "A:ds C':ds C_:ss"},
+        {"VariablesThatDifferInAQuoteAndAnUnderscore", "A(i',i_) = B(i',i_) + C(i_,i')", "B:ds"},
+        {"TensorsCalledAsCopiesOfOthers", "A(i,j) = C(i,j) * C(j,i) + C'(j,i) + C'2(j,i)", "A:ds C:ds C':ds C'2:ds",
+         Sizes::Same},
+        {"SeveralCopiesOfOneTensor", "E(i,j,k) = C(k,j,m) * C(k,i,j) + C(k,i,n) * D(o,i,n)", "C:dss D:dss E:dss",
+         Sizes::Same},
+        {"ThreeAccessesToOneTensorOfCompressedLevels", "A(l,j,i,m) = B(i,j,l) + B(m,j,l) * B(i,l,j)", "A:sdsd B:sss",
+         Sizes::Same},
+        {"ThreeAccessesToOneTensorOfPermutedLevels", "A(l,j,i,m) = B(i,j,l) + B(m,j,l) * B(i,l,j)",
+         "A:sdsd B:sss:0,2,1", Sizes::Same},
+    }),
+    name_of);
+
+// ---- zeros in the text ----------------------------------------------------------------------------------------------------
+
+std::vector<Named> zeros() {
+  std::vector<Named> out = {
+      {"ZeroIntoANumber", "s = 0", ""},
+      {"ZeroTimesAVector", "x(i) = 0 * b(i)", ""},
+      {"ZeroTimesRowSums", "x(i) = 0 * B(i,j)", "B:ds"},
+      {"ZeroTimesColumnSums", "x(j) = 0 * B(i,j)", "B:ds"},
+      {"AnIncrementByZero", "x(i) += 0", ""},
+      {"AnIncrementOfASparseVectorByZero", "x(i) += 0", "x:s"},
+      {"AMatrixPlusZeroIntoADenseOne", "A(i,j) = B(i,j) + 0", "B:ds"},
+      {"ADenseMatrixMinusZero", "A(i,j) = B(i,j) - 0", ""},
+      {"AProductPlusZeroTimesAMatrix", "A(i,j) = B(i,k) * C(k,j) + 0 * D(i,j)", "A:ds B:ds C:ds D:ds"},
+  };
+  for (const char* format : {"dd", "ds", "ds:1,0", "ss", "sd", "uq"}) {
+    std::string into = "Into_" + std::string(format), result = "A:" + std::string(format);
+    std::erase_if(into, [](char c) { return c == ':' || c == ','; });
+    out.push_back({"Zero" + into, "A(i,j) = 0", result});
+    out.push_back({"ZeroTimesAMatrix" + into, "A(i,j) = 0 * B(i,j)", result + " B:ds"});
+    out.push_back({"ZeroTimesATranspose" + into, "A(i,j) = 0 * B(j,i)", result + " B:ds"});
+    out.push_back({"ZeroTimesAProduct" + into, "A(i,j) = 0 * B(i,k) * C(k,j)", result + " B:ds C:ds"});
+    out.push_back({"AMatrixPlusZero" + into, "A(i,j) = B(i,j) + 0", result + " B:ds"});
+  }
+  return out;
+}
+INSTANTIATE_TEST_SUITE_P(WithZeros, Statements, ::testing::ValuesIn(zeros()), name_of);
+
 // ---- every format with every other ---------------------------------------------------------------------------------------
 
 struct MatrixFormat {

@@ -125,6 +125,31 @@ TEST(ApiNames, UnnamedThingsAreNamedByFirstUse) {
             "      with i = io * ceil(|i| / M.x) + ii < |i|\n      forall j\n        T1(i) += T2(i,j) * T3(j)\n");
 }
 
+TEST(ApiNames, SizesThatDifferAreRefusedWithTheNamesOfTheStatement) {
+  IndexVar i, j;
+  Tensor<double> a("a", {10}, dense1), B("B", {10, 100}, CSR), c("c", {99}, dense1);
+  EXPECT_EQ(
+      refusal([&] { a(i) = B(i, j) * c(j); }),
+      "error: j is 100 in B's second dimension and 99 in c's first\n  a(i) = B(i,j) * c(j)\n                  ^^^^");
+  Tensor<double> x({10}, dense1), M({10, 100}, CSR), y({99}, dense1);
+  EXPECT_EQ(refusal([&] { x(i) = M(i, j) * y(j); }),
+            "error: j is 100 in T2's second dimension and 99 in T3's first\n  T1(i) = T2(i,j) * T3(j)\n"
+            "                    ^^^^^");
+}
+
+TEST(ApiNames, SumsThatAreNotClearAreRefusedWithBothReadings) {
+  IndexVar i;
+  Tensor<double> change("change"), x("x", {3}, dense1), y("y", {3}, dense1);
+  EXPECT_EQ(refusal([&] { change() = abs(y(i) - x(i)); }),
+            "error: i only stands inside of abs, and it is not said where it is summed\n  change = abs(y(i) - x(i))\n"
+            "           ^^^^^^^^^^^^^^^^\n"
+            "hint: write change = abs(sum(i, y(i) - x(i))), or change = sum(i, abs(y(i) - x(i)))");
+  EXPECT_NO_THROW((change() = sum(i, abs(y(i) - x(i)))));
+  EXPECT_NO_THROW((change() = abs(sum(i, y(i) - x(i)))));
+  EXPECT_NO_THROW((change() = abs(y(i)) * x(i))) << "the sum is around the product";
+  EXPECT_NO_THROW((x(i) = abs(y(i))));
+}
+
 TEST(ApiNames, DerivedVariablesAreCalledAfterTheirParents) {
   Tensor<double> A({8, 8}, dense2), B({8, 8}, dense2);
   IndexVar i, j, f, fo, fi, p, q;

@@ -113,6 +113,18 @@ TEST_F(Data, AStatementIsComputedWhenItsResultIsAskedFor) {
   EXPECT_EQ(a.nnz(), 3);
 }
 
+TEST_F(Data, ZeroOverwritesWhatWasThere) {
+  a.fill(7);
+  a(i) = 0.0;
+  EXPECT_EQ(values(a), (std::vector<double>{0, 0, 0}));
+  a.fill(7);
+  a(i) = 0 * B(i, j) * c(j);
+  EXPECT_EQ(values(a), (std::vector<double>{0, 0, 0}));
+  a.fill(7);
+  a(i) += 0;
+  EXPECT_EQ(values(a), (std::vector<double>{7, 7, 7}));
+}
+
 TEST_F(Data, StatementsUseTheResultsOfOthers) {
   Tensor<double> d("d", {3}, dense1), s("s");
   a(i) = B(i, j) * c(j);
