@@ -78,6 +78,7 @@ class TensorBase : public TensorRef {
   void pack_rows(int64_t first_row, std::span<const int64_t> pos, std::span<const int64_t> crd, const void* values,
                  size_t count, Entered entered);
   void read_file(const std::string& path);
+  void fill_with(const Scalar& value);
   void fill_with(const std::function<Scalar(std::span<const int64_t> at)>& value);
   Scalar element(std::span<const int64_t> at) const;
   using Visit = std::function<void(std::span<const int64_t> at, const void* value)>;
@@ -88,6 +89,7 @@ class TensorBase : public TensorRef {
 
  private:
   explicit TensorBase(std::shared_ptr<TensorState> state);
+  void fill_elements(const std::function<Scalar(std::span<const int64_t> at)>& value);
 };
 
 /// A stored element: `for (auto [at, value] : B.local())`.
@@ -168,9 +170,7 @@ class Tensor : public TensorBase {
   /// Collective. Every element of a dense tensor, by one value or by its coordinates. A rank asks for those that it holds;
   /// of elements with several copies every holder asks, and the answers must agree. Where one throws, the tensor is left
   /// without data.
-  void fill(T value) {
-    fill_with([&](std::span<const int64_t>) { return Scalar(value); });
-  }
+  void fill(T value) { fill_with(Scalar(value)); }
   template <std::invocable<std::span<const int64_t>> F>
   void fill(F&& value) {
     fill_with([&](std::span<const int64_t> at) { return Scalar(T(value(at))); });

@@ -10,6 +10,7 @@
 #include "driver/operations.hpp"
 #include "driver/program_state.hpp"
 #include "driver/session.hpp"
+#include "driver/waiting.hpp"
 #include "generate/generate.hpp"
 #include "io/files.hpp"
 #include "notation/check.hpp"
@@ -209,12 +210,12 @@ void Program::load() {
 }
 
 std::string Program::kernel() {
-  compile(state_->result());
+  waiting().compile(state_->result());
   return kernel_text(*state_->statement);
 }
 
 std::string Program::plan() {
-  compile(state_->result());
+  waiting().compile(state_->result());
   return plan_text(*state_->statement);
 }
 
@@ -225,8 +226,8 @@ bool Program::leads() { return Session::leads(); }
 void Program::compute() {
   TensorState& result = state_->result();
   // A check compares with what the statement makes of the old value.
-  if (reads_itself(state_->statement->assignment) && result.home) state_->before = whole_of(result).clone();
-  spdistal::compute(result);
+  if (reads_itself(state_->statement->assignment) && result.home) state_->before = whole_here(result).clone();
+  waiting().compute(result);
 }
 
 std::string Program::result() const {
@@ -261,7 +262,7 @@ RunTimes Program::time(int runs) {
   std::vector<double> seconds;
   for (int r = -(runs / 2); r < runs; r++) {
     auto start = Clock::now();
-    spdistal::compute(state_->result());
+    waiting().compute(state_->result());
     if (r >= 0) seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
   }
   std::sort(seconds.begin(), seconds.end());
