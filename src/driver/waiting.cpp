@@ -194,7 +194,6 @@ Waiting::List Waiting::take_needed(Tensors read, Tensors written, size_t before)
     Tensors own = read_by(*said.statement, *result);
     bool changes = std::any_of(own.begin(), own.end(), [&](const TensorState* t) { return contains(written, t); });
     if (!changes && !contains(read, result.get())) continue;
-    std::erase(read, result.get());  // who wrote it earlier is needed only if this one, or one between, reads it
     read.insert(read.end(), own.begin(), own.end());
     written.push_back(result.get());
     needed.push_back(std::move(said));

@@ -150,7 +150,6 @@ void Meaning::need(std::vector<Id> read, std::vector<Id> written, size_t before)
     bool gives = contains(read, statement.result);
     bool is_in_time = std::any_of(written.begin(), written.end(), [&](Id id) { return statement.reads(id); });
     if (!gives && !is_in_time) continue;
-    std::erase(read, statement.result);
     read.insert(read.end(), statement.read.begin(), statement.read.end());
     written.push_back(statement.result);
     unseen_.erase(unseen_.begin() + long(k));
