@@ -72,7 +72,8 @@ Expression max(const Expression& a, const Expression& b);
 /// holds all its uses.
 Expression sum(const IndexVar& j, const Expression& e);
 
-/// One statement with its schedule: what an assignment to an access records. Copies are the same statement.
+/// One statement with its schedule: what an assignment to an access says. Copies are the same statement; to keep one changes
+/// nothing about when it is computed.
 class Statement {
  public:
   explicit Statement(std::shared_ptr<StatementState> state) : state_(std::move(state)) {}
@@ -95,8 +96,8 @@ class Access : public Expression {
   Access(std::shared_ptr<TensorState> tensor, std::vector<IndexVar> indices);
   Access(const Access&) = default;
 
-  /// Record a statement and make it the current one of the tensor. `a(i) = b(i)` is a statement too, hence the
-  /// assignment from an access.
+  /// Say a statement, which waits until something needs it, and make it the current one of the tensor. Every rank says the
+  /// same. `a(i) = b(i)` is a statement too, hence the assignment from an access.
   Statement operator=(const Expression& value);
   Statement operator=(const Access& value) { return *this = static_cast<const Expression&>(value); }
   Statement operator+=(const Expression& value);

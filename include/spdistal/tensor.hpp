@@ -2,8 +2,10 @@
 //
 // Under a launcher such as mpirun every rank runs the program. Calls are *collective* (every rank makes them, in the same
 // order and with the same arguments, unless the arguments are said to be this rank's own) or *local* (any rank may make
-// them at any time). A statement that was never computed is computed by collective calls only. What a collective call
-// refuses, it refuses on every rank.
+// them at any time). What a collective call refuses, it refuses on every rank.
+//
+// A program has the result it would have if each statement were computed when it is said. Statements wait, and are computed
+// by collective calls that need them: looks at their results, and changes of what they read (docs/languages.md).
 #pragma once
 #include <algorithm>
 #include <concepts>
@@ -34,7 +36,7 @@ class TensorBase : public TensorRef {
   /// The sizes as numbers. Throws UserError where one is not known yet.
   std::vector<int64_t> dims() const;
 
-  // ---- data; a tensor whose statement was never computed is computed when it is asked for any ----
+  // ---- data; what waits to be computed is when it is asked for ----
 
   /// Collective. Makes the entries that were inserted the contents; entries at the same place add. Throws UserError where
   /// ranks inserted different entries by `insert`, which names one of them, or `insert` and `insert_local` were mixed.
@@ -51,7 +53,8 @@ class TensorBase : public TensorRef {
   Schedule schedule() const;
   /// Collective. Prepares the kernel of the current statement.
   void compile();
-  /// Collective. Computes the current statement from its operands as they are now, every time it is called.
+  /// Collective. Computes the current statement: for the first time where it waits, in its place among those that were said;
+  /// else again, from its operands as they are now.
   void compute();
   /// Collective. The same, compiled first where needed.
   void evaluate() { compute(); }
@@ -86,6 +89,7 @@ class TensorBase : public TensorRef {
   void borrow_compressed(const Indices& pos, const Indices& crd, const void* values, size_t count,
                          std::shared_ptr<const void> owner);
   void read_file(const std::string& path);
+  void fill_with(const Scalar& value);
   void fill_with(const std::function<Scalar(std::span<const int64_t> at)>& value);
   Scalar element(std::span<const int64_t> at) const;
   using Visit = std::function<void(std::span<const int64_t> at, const void* value)>;
@@ -96,6 +100,7 @@ class TensorBase : public TensorRef {
 
  private:
   explicit TensorBase(std::shared_ptr<TensorState> state);
+  void fill_elements(const std::function<Scalar(std::span<const int64_t> at)>& value);
 };
 
 /// A stored element: `for (auto [at, value] : B.local())`.
@@ -198,10 +203,8 @@ class Tensor : public TensorBase {
 
   /// Collective. Every element of a dense tensor, by one value or by its coordinates. A rank asks for those that it holds;
   /// of elements with several copies every holder asks, and the answers must agree. Where one throws, the tensor is left
-  /// without data.
-  void fill(T value) {
-    fill_with([&](std::span<const int64_t>) { return Scalar(value); });
-  }
+  /// without data. A function sees the tensor as it was.
+  void fill(T value) { fill_with(Scalar(value)); }
   template <std::invocable<std::span<const int64_t>> F>
   void fill(F&& value) {
     fill_with([&](std::span<const int64_t> at) { return Scalar(T(value(at))); });

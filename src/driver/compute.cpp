@@ -8,6 +8,7 @@
 #include "driver/homes.hpp"
 #include "driver/session.hpp"
 #include "driver/state.hpp"
+#include "driver/waiting.hpp"
 #include "io/files.hpp"
 #include "notation/check.hpp"
 #include "reference/arithmetic.hpp"
@@ -28,7 +29,7 @@ struct Registry {
   std::unordered_map<Symbol, std::weak_ptr<TensorState>> tensors;
 };
 Registry& registry() {
-  static Registry all;
+  static Registry& all = *new Registry;  // tensors may go after all else has gone
   return all;
 }
 
@@ -138,57 +139,20 @@ void add_copies(Prepared& prepared, Homes& homes) {
   }
 }
 
-// Does the statement need what its result held before?
-bool reads_own_result(const StatementState& statement) {
-  bool reads = statement.scheduled.start == Start::Old;
-  each<notation::Access>(statement.assignment.rhs,
-                         [&](const notation::Access& a) { reads |= a.tensor == statement.assignment.lhs.tensor; });
-  return reads;
-}
-
-void compute_one(TensorState& tensor, StatementState& statement);
-
-// Computes what was said before a statement and bears on it: its operands as they were meant, the old result where it is
-// read, and those who read the old result.
-void compute_earlier(TensorState& tensor, StatementState& statement) {
-  std::vector<std::shared_ptr<StatementState>> chain;
-  for (auto s = statement.previous; s && !s->computed; s = s->previous) chain.push_back(s);
-  for (size_t k = chain.size(); k-- > 0;) compute_one(tensor, *chain[k]);
-  for (size_t k = 0; k < statement.operand_versions.size(); k++)
-    if (auto& version = statement.operand_versions[k]; version && !version->computed)
-      compute_one(*statement.operands[k], *version);
-  for (const auto& [reader, waiting] : statement.readers) {
-    std::shared_ptr<TensorState> result = reader.lock();
-    std::shared_ptr<StatementState> said = waiting.lock();
-    if (result && said && result->current == said && !said->computed) compute_one(*result, *said);
-  }
-}
-
-// What the operands are; those with statements of their own were computed first. A statement that is computed for the
-// first time does not see what was said after it.
-const Home& operand_of(StatementState& statement, size_t k, bool first) {
-  TensorState& operand = *statement.operands[k];
-  bool later = k < statement.operand_versions.size() && operand.current != statement.operand_versions[k];
-  return first && later && operand.home ? *operand.home : data_of(operand);
-}
-
-bool has_sizes(const TensorVar& tensor) {
-  return std::all_of(tensor.dims().begin(), tensor.dims().end(), [](const Extent& e) { return e.value().has_value(); });
-}
-
-Homes operands_of(TensorState& result, StatementState& statement, bool first) {
+// Of what a statement reads: its operands, copies of them, and what the result held before. Where that is nothing, zeros
+// are made in `own`.
+Homes operands_of(TensorState& result, StatementState& statement, std::optional<Home>& own) {
   Homes out;
-  for (size_t k = 0; k < statement.operands.size(); k++)
-    out.emplace(statement.operands[k]->var, &operand_of(statement, k, first));
-  // What the result held before: read by the statement, or added to.
-  if (reads_own_result(statement)) {
-    if (!result.home && has_sizes(result.var))
-      result.home = pack(transport(), Coordinates(known_dims(result.var), result.var.type()), result.var.format(),
-                         shares_of(result));
-    if (!result.home)
+  for (const std::shared_ptr<TensorState>& operand : statement.operands) out.emplace(operand->var, &home_of(*operand));
+  if (statement.reads_result) {
+    if (result.failure) std::rethrow_exception(result.failure);
+    if (!own && has_sizes(result.var))
+      own = pack(transport(), Coordinates(known_dims(result.var), result.var.type()), result.var.format(),
+                 shares_of(result));
+    if (!own)
       throw UserError(fmt::format("{} is read by its own statement but holds nothing", shown(result.var)),
                       "give it data first: insert and pack, read, or fill");
-    out.emplace(result.var, &*result.home);
+    out.emplace(result.var, &*own);
   }
   find_prepared(result, statement);
   choose_once(statement, out);
@@ -196,7 +160,13 @@ Homes operands_of(TensorState& result, StatementState& statement, bool first) {
   return out;
 }
 
-void check_sizes(const StatementState& statement) {
+}  // namespace
+
+bool has_sizes(const TensorVar& tensor) {
+  return std::all_of(tensor.dims().begin(), tensor.dims().end(), [](const Extent& e) { return e.value().has_value(); });
+}
+
+void check_sizes(StatementState& statement) {
   std::vector<int64_t> sizes;
   for (const TensorVar& tensor : tensors(statement.assignment))
     for (const Extent& extent : tensor.dims()) sizes.push_back(extent.value().value_or(-1));
@@ -227,40 +197,26 @@ void check_sizes(const StatementState& statement) {
   statement.prepared->sizes = std::move(sizes);
 }
 
-void compute_one(TensorState& tensor, StatementState& statement) {
-  bool first = !statement.computed;
-  if (first) compute_earlier(tensor, statement);
-  statement.computed = true;  // a statement that reads its own result does not start over
-  try {
-    Homes homes = operands_of(tensor, statement, first);
-    check_sizes(statement);
-    statement.prepared->runner->compute(homes, shares_of(tensor), tensor.home);
-  } catch (...) {
-    statement.computed = !first;
-    throw;
-  }
-  // Nothing of the past is needed again.
-  statement.previous.reset();
-  statement.operand_versions.clear();
-  statement.readers.clear();
-}
-
-StatementState& current_statement(TensorState& tensor) {
+std::shared_ptr<StatementState> current_statement(const TensorState& tensor) {
   if (!tensor.current)
     throw UserError(fmt::format("{} has no statement to compute", shown(tensor.var)),
                     "assign to it first: a(i) = B(i, j) * c(j)");
-  return *tensor.current;
+  return tensor.current;
 }
-
-}  // namespace
 
 std::string shown(const TensorVar& tensor) {
   return tensor.symbol().name().empty() ? "the tensor" : tensor.symbol().name();
 }
 
-void remember(const std::shared_ptr<TensorState>& tensor) {
+std::shared_ptr<TensorState> remembered(std::shared_ptr<TensorState> tensor) {
   std::lock_guard lock(registry().mutex);
   registry().tensors[tensor->var.symbol()] = tensor;
+  return tensor;
+}
+
+TensorState::~TensorState() {
+  std::lock_guard lock(registry().mutex);
+  registry().tensors.erase(var.symbol());
 }
 
 std::shared_ptr<TensorState> find_tensor(const TensorVar& var) {
@@ -291,15 +247,14 @@ const Shares& shares_of(TensorState& tensor) {
 }
 
 void set_home(TensorState& tensor, Home home) {
+  waiting().replaced(tensor);
   tensor.home = std::move(home);
   tensor.inserted.reset();
   tensor.inserted_by = Inserted::Nothing;
-  // What was said before the data came no longer waits to be computed.
-  if (tensor.current) tensor.current->computed = true;
 }
 
-const Home& data_of(TensorState& tensor) {
-  if (tensor.current && !tensor.current->computed) compute(tensor);
+const Home& home_of(const TensorState& tensor) {
+  if (tensor.failure) std::rethrow_exception(tensor.failure);
   if (!tensor.home)
     throw UserError(tensor.inserted ? fmt::format("{} has entries that were inserted but not packed", shown(tensor.var))
                                     : fmt::format("{} holds no data", shown(tensor.var)),
@@ -307,31 +262,24 @@ const Home& data_of(TensorState& tensor) {
   return *tensor.home;
 }
 
+const Home& data_of(TensorState& tensor) {
+  waiting().before_look(tensor);
+  return home_of(tensor);
+}
+
 const Storage& whole_of(TensorState& tensor) {
-  const Home& home = data_of(tensor);
+  data_of(tensor);
+  return whole_here(tensor);
+}
+
+const Storage& whole_here(TensorState& tensor) {
+  const Home& home = home_of(tensor);
   if (transport().size() == 1 && home.shares().of.size() == 1) return home.piece(0);
   if (!tensor.whole || tensor.whole_version != home.version()) {
     tensor.whole = pack(gather(transport(), home), home.format());
     tensor.whole_version = home.version();
   }
   return *tensor.whole;
-}
-
-void record(TensorState& tensor, const std::shared_ptr<StatementState>& statement) {
-  if (tensor.current && !tensor.current->computed && reads_own_result(*statement)) statement->previous = tensor.current;
-  statement->readers = std::move(tensor.readers);
-  tensor.readers.clear();
-  if (tensor.current && !tensor.current->computed)
-    statement->readers.insert(statement->readers.end(), tensor.current->readers.begin(), tensor.current->readers.end());
-  for (const std::shared_ptr<TensorState>& operand : statement->operands) {
-    statement->operand_versions.push_back(operand->current);
-    std::erase_if(operand->readers, [](const auto& reader) {
-      std::shared_ptr<StatementState> waiting = reader.second.lock();
-      return !waiting || waiting->computed;
-    });
-    operand->readers.emplace_back(tensor.weak_from_this(), statement);
-  }
-  tensor.current = statement;
 }
 
 // Conversions have kernels of their own, which run first.
@@ -369,16 +317,17 @@ std::string plan_text(const StatementState& statement) {
 
 std::string report_text(const StatementState& statement) { return statement.prepared->runner->report(); }
 
-void compile(TensorState& tensor) {
-  StatementState& statement = current_statement(tensor);
-  Homes homes = operands_of(tensor, statement, !statement.computed);
+void prepare(TensorState& result, StatementState& statement) {
+  std::optional<Home> zeros;
+  Homes homes = operands_of(result, statement, result.home ? result.home : zeros);
   check_sizes(statement);
-  statement.prepared->runner->prepare(homes, shares_of(tensor));
+  statement.prepared->runner->prepare(homes, shares_of(result));
 }
 
-void compute(TensorState& tensor) {
-  std::shared_ptr<StatementState> keep = tensor.current;
-  compute_one(tensor, current_statement(tensor));
+void run(TensorState& result, StatementState& statement) {
+  Homes homes = operands_of(result, statement, result.home);
+  check_sizes(statement);
+  statement.prepared->runner->compute(homes, shares_of(result), result.home);
 }
 
 }  // namespace spdistal

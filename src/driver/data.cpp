@@ -5,6 +5,7 @@
 #include "driver/described.hpp"
 #include "driver/session.hpp"
 #include "driver/state.hpp"
+#include "driver/waiting.hpp"
 #include "io/files.hpp"
 #include "runtime/transport/agree.hpp"
 #include "tensor/distribute.hpp"
@@ -28,6 +29,7 @@ Inserted agree_on_insertion(const TensorState& tensor) {
 }  // namespace
 
 void set_entries(TensorState& tensor, Coordinates mine) {
+  waiting().before_change(tensor);
   auto what = [&] { return described(tensor.var); };
   memory::Purpose purpose(what);
   set_sizes(tensor, mine.dims());
@@ -43,6 +45,7 @@ void pack_inserted(TensorState& tensor) {
   tensor.inserted.reset();
   tensor.inserted_by = Inserted::Nothing;
   if (how == Inserted::Parts) return set_entries(tensor, std::move(mine));
+  waiting().before_change(tensor);
   set_home(tensor, pack_alike(transport(), std::move(mine), tensor.var.format(), shares_of(tensor)));
 }
 
@@ -60,6 +63,8 @@ Coordinates read_entries(const TensorState& tensor, const std::string& path) {
 }
 
 void fill_pieces(TensorState& tensor, const std::function<void(Home& home)>& fill) {
+  waiting().before_change(tensor);
+  waiting().replaced(tensor);
   auto what = [&] { return described(tensor.var); };
   memory::Purpose purpose(what);
   const Shares& shares = shares_of(tensor);  // of sizes that changed, drops what was there
@@ -79,12 +84,10 @@ void fill_pieces(TensorState& tensor, const std::function<void(Home& home)>& fil
 }
 
 const Home& data_here(const TensorState& tensor) {
-  if (tensor.current && !tensor.current->computed)
+  if (waiting().gives(tensor))
     throw UserError(fmt::format("{} waits to be computed, which takes all ranks", shown(tensor.var)),
                     "call compute() on every rank first, or ask for gather(), which computes");
-  if (!tensor.home)
-    throw UserError(fmt::format("{} holds no data", shown(tensor.var)), "insert and pack, read, or fill it");
-  return *tensor.home;
+  return home_of(tensor);
 }
 
 }  // namespace spdistal

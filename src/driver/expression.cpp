@@ -1,7 +1,10 @@
 // The C++ operators of index notation.
 #include "spdistal/expression.hpp"
 
+#include <fmt/format.h>
+
 #include "driver/state.hpp"
+#include "driver/waiting.hpp"
 #include "notation/index_notation.hpp"
 
 namespace spdistal {
@@ -50,8 +53,13 @@ Statement Access::operator+=(const Expression& value) { return record(value, not
 
 Statement Access::record(const Expression& value, notation::AssignOp op) {
   notation::Assignment assignment{*tree().as<notation::Access>(), op, value.tree()};
-  spdistal::record(*tensor_, std::make_shared<StatementState>(make_statement(assignment)));
-  return Statement(tensor_->current);
+  for (const notation::TensorVar& tensor : notation::tensors(assignment))
+    if (!find_tensor(tensor))
+      throw UserError(fmt::format("{} is gone: its last handle went before the statement was said", shown(tensor)),
+                      "an expression does not keep its tensors: keep them until it is assigned");
+  auto statement = std::make_shared<StatementState>(make_statement(assignment));
+  waiting().say(*tensor_, statement);
+  return Statement(statement);
 }
 
 }  // namespace spdistal

@@ -7,6 +7,8 @@
 
 #include "base/text.hpp"
 #include "driver/program_state.hpp"
+#include "driver/session.hpp"
+#include "driver/waiting.hpp"
 #include "machine/parse.hpp"
 #include "machine/print.hpp"
 #include "notation/parse.hpp"
@@ -161,9 +163,8 @@ class Reader {
                                           : Extent(params_.try_emplace(var.name(), Param()).first->second));
     }
     auto type = types_.find(name);
-    tensors_.push_back(std::make_shared<TensorState>(
-        TensorVar({Symbol(name), type == types_.end() ? ScalarType::Float64 : type->second, dims, format})));
-    remember(tensors_.back());
+    tensors_.push_back(remembered(std::make_shared<TensorState>(
+        TensorVar({Symbol(name), type == types_.end() ? ScalarType::Float64 : type->second, dims, format}))));
     return tensors_.back()->var;
   }
 
@@ -226,7 +227,7 @@ Program::Program(const ProgramText& text) {
   Reader reader(text);
   auto statement = std::make_shared<StatementState>(reader.statement());
   state_ = std::make_shared<State>(State{text, statement, reader.placed(), reader.tensors()});
-  state_->find(statement->assignment.lhs.tensor)->current = statement;
+  waiting().say(state_->result(), statement);
 }
 
 std::string Program::statement() const {

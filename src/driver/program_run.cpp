@@ -9,6 +9,7 @@
 #include "driver/operations.hpp"
 #include "driver/program_state.hpp"
 #include "driver/session.hpp"
+#include "driver/waiting.hpp"
 #include "generate/generate.hpp"
 #include "io/files.hpp"
 #include "memory/copy.hpp"
@@ -180,12 +181,12 @@ void Program::load() {
 }
 
 std::string Program::kernel() {
-  compile(state_->result());
+  waiting().compile(state_->result());
   return kernel_text(*state_->statement);
 }
 
 std::string Program::plan() {
-  compile(state_->result());
+  waiting().compile(state_->result());
   return plan_text(*state_->statement);
 }
 
@@ -196,11 +197,8 @@ bool Program::leads() { return Session::leads(); }
 void Program::compute() {
   TensorState& result = state_->result();
   // Checks and timed runs start from the old value again; what holds nothing yet is zero.
-  if (reads_itself(state_->statement->assignment)) {
-    if (!result.home) compile(result);
-    state_->before = result.home->clone(transport());
-  }
-  spdistal::compute(result);
+  if (reads_itself(state_->statement->assignment) && result.home) state_->before = result.home->clone(transport());
+  waiting().compute(result);
 }
 
 std::string Program::result() const {
@@ -237,8 +235,9 @@ RunTimes Program::time(int runs) {
   for (int r = -(runs / 2); r < runs; r++) {
     // Every run computes what the first did: the result stays what it is.
     if (state_->before) result.home = state_->before->clone(transport());
+    else if (reads_itself(state_->statement->assignment)) result.home.reset();
     auto start = Clock::now();
-    spdistal::compute(result);
+    waiting().compute(result);
     if (r >= 0) seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
   }
   std::sort(seconds.begin(), seconds.end());

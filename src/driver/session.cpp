@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/text.hpp"
+#include "driver/waiting.hpp"
 #include "runtime/transport/agree.hpp"
 #include "runtime/transport/start.hpp"
 #include "spdistal/error.hpp"
@@ -96,6 +97,7 @@ Session::Session(SessionOptions options)
       }()),
       context(options.threads.value_or(omp_get_max_threads()), options.smallest_shared),
       overlap_bytes(options.overlap_bytes),
+      waiting(std::make_shared<Waiting>()),
       shares_processors_(!options.threads) {}
 
 runtime::Transport& Session::transport() {
@@ -104,6 +106,7 @@ runtime::Transport& Session::transport() {
 }
 
 void Session::connect(std::shared_ptr<runtime::Transport> transport) {
+  if (transport_) waiting->clear();  // of the tensors that are not to be used any more
   transport_ = std::move(transport);
   if (transport_ && shares_processors_) context.use(part_of_processors(*transport_));
 }

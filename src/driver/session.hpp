@@ -1,5 +1,5 @@
-// What a process has once: the options from its environment, the compiler of kernels, memory that kernels reuse, and the
-// connection to the other ranks.
+// What a process has once: the options from its environment, the compiler of kernels, memory that kernels reuse, statements
+// that wait, and the connection to the other ranks.
 #pragma once
 #include <memory>
 #include <optional>
@@ -25,6 +25,8 @@ struct SessionOptions {
   static SessionOptions from_environment();
 };
 
+class Waiting;
+
 class Session {
  public:
   explicit Session(SessionOptions options);
@@ -42,7 +44,8 @@ class Session {
   codegen::Jit jit;
   runtime::HostContext context;
   int64_t overlap_bytes;
-  std::vector<std::string> notes;  // what a user should know, such as that there is no compiler
+  std::shared_ptr<Waiting> waiting;  // statements that were said and not computed yet
+  std::vector<std::string> notes;    // what a user should know, such as that there is no compiler
 
  private:
   bool shares_processors_;  // nobody said how many threads to use

@@ -1,5 +1,6 @@
 // What the handles of the public face point to.
 #pragma once
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -51,21 +52,21 @@ struct StatementState {
   notation::ConcreteStatement scheduled;
   std::vector<Command> commands = {};
   std::vector<std::shared_ptr<TensorState>> operands = {};  // kept alive; the result itself is not among them
+  bool reads_result = false;                                // what its result held before, or adds to that
   std::shared_ptr<Prepared> prepared = nullptr;             // null until it is first compiled
-  bool computed = false;
-
-  // What was said before this statement and still waited then; statements take effect in program order.
-  std::shared_ptr<StatementState> previous = nullptr;                  // of the result, where its old value is read
-  std::vector<std::shared_ptr<StatementState>> operand_versions = {};  // of each operand, null where it has none
-  std::vector<std::pair<std::weak_ptr<TensorState>, std::weak_ptr<StatementState>>> readers = {};  // of the old result
 };
 
 /// How entries that wait for pack came: the same on every rank, or each rank its part; bits, so that ranks and calls that
 /// differ show as both.
 enum class Inserted : uint8_t { Nothing = 0, Alike = 1, Parts = 2, Both = 3 };
 
+class Waiting;
+
 struct TensorState : std::enable_shared_from_this<TensorState> {
   explicit TensorState(notation::TensorVar tensor) : var(std::move(tensor)) {}
+  TensorState(const TensorState&) = delete;
+  TensorState& operator=(const TensorState&) = delete;
+  ~TensorState();
 
   notation::TensorVar var;
   std::shared_ptr<StatementState> current = nullptr;               // the statement that was assigned last
@@ -78,15 +79,19 @@ struct TensorState : std::enable_shared_from_this<TensorState> {
   /// All of it on this rank, as asked for last.
   std::optional<Storage> whole = {};
   uint64_t whole_version = 0;
-  // Statements that read this tensor as it is, and may still wait to be computed.
-  std::vector<std::pair<std::weak_ptr<TensorState>, std::weak_ptr<StatementState>>> readers = {};
+  std::exception_ptr failure = nullptr;  // why there is nothing to look at: the statement that was to give it failed
+  std::weak_ptr<Waiting> waiting = {};   // where its statements wait, if it ever had one
+  bool released = false;                 // nobody has a handle of it; statements may still read it
 };
+
+/// What the user's handles of a tensor share. With the last of them goes all that only a user could ask for.
+std::shared_ptr<TensorState> handle_of(std::shared_ptr<TensorState> tensor);
 
 /// The name of a tensor in errors.
 std::string shown(const notation::TensorVar& tensor);
 
 /// Tensors that exist, by what statements call them.
-void remember(const std::shared_ptr<TensorState>& tensor);
+std::shared_ptr<TensorState> remembered(std::shared_ptr<TensorState> tensor);
 std::shared_ptr<TensorState> find_tensor(const notation::TensorVar& var);
 
 /// Checks and concretises a statement. `+=` to a sparse tensor means that what it holds is an operand. Throws UserError.
@@ -103,7 +108,7 @@ notation::ConcreteStatement over_threads(const notation::ConcreteStatement& stat
 
 /// Sizes that were open are bound to those of data, others must agree. Throws UserError.
 void set_sizes(TensorState& tensor, const std::vector<int64_t>& dims);
-/// Gives a tensor data; its sizes are set.
+/// Gives a tensor data in the place of what statements give it; its sizes are set. What reads the old data was computed.
 void set_home(TensorState& tensor, Home home);
 /// Collective. The same of a tensor whose entries are anywhere, each rank having some; their sizes become the tensor's.
 void set_entries(TensorState& tensor, Coordinates mine);
@@ -116,24 +121,31 @@ Coordinates read_entries(const TensorState& tensor, const std::string& path);
 void fill_pieces(TensorState& tensor, const std::function<void(Home& home)>& fill);
 /// Where the tensor lives, of known sizes.
 const Shares& shares_of(TensorState& tensor);
-/// Collective. The data of a tensor, computed first where it has a statement that never was. Throws UserError where there
-/// is none.
+/// Collective. The data of a tensor, after all that was said. Throws UserError where there is none.
 const Home& data_of(TensorState& tensor);
+/// Local. The data of a tensor as it is, whatever waits to change it. Throws where there is none.
+const Home& home_of(const TensorState& tensor);
 /// Local. The same of what was computed already. Throws UserError where a statement waits: computing it takes all ranks.
 const Home& data_here(const TensorState& tensor);
 /// Collective. All of it, on every rank: for comparing with an independent evaluation (`--check`), and nothing else. What
 /// a user asks to have whole is `gather`.
 const Storage& whole_of(TensorState& tensor);
+/// Collective. The same of the tensor as it is, whatever waits to change it.
+const Storage& whole_here(TensorState& tensor);
 /// Of a statement that was compiled.
 std::string kernel_text(const StatementState& statement);
 std::string plan_text(const StatementState& statement);
 /// Of a statement that was computed.
 std::string report_text(const StatementState& statement);
-/// Makes a statement the current one of its result, after all that was said before.
-void record(TensorState& tensor, const std::shared_ptr<StatementState>& statement);
-/// Prepares the kernel of the current statement for its operands as they are.
-void compile(TensorState& tensor);
-/// Computes the current statement from the operands as they are now.
-void compute(TensorState& tensor);
+/// The statement that was said last of a tensor. Throws UserError where there is none.
+std::shared_ptr<StatementState> current_statement(const TensorState& tensor);
+/// Are all sizes of a tensor known?
+bool has_sizes(const notation::TensorVar& tensor);
+/// Throws UserError where sizes are not known yet, or do not fit.
+void check_sizes(StatementState& statement);
+/// Collective. Prepares the kernel of a statement for its operands as they are.
+void prepare(TensorState& result, StatementState& statement);
+/// Collective. Computes a statement from its operands as they are.
+void run(TensorState& result, StatementState& statement);
 
 }  // namespace spdistal

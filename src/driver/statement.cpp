@@ -74,6 +74,9 @@ StatementState make_statement(const notation::Assignment& assignment) {
   StatementState out{meant, concrete, concrete};
   for (const notation::TensorVar& tensor : notation::tensors(meant))
     if (auto state = find_tensor(tensor); state && tensor != meant.lhs.tensor) out.operands.push_back(state);
+  out.reads_result = concrete.start == notation::Start::Old;
+  each<notation::Access>(meant.rhs,
+                         [&](const notation::Access& a) { out.reads_result |= a.tensor == meant.lhs.tensor; });
   return out;
 }
 

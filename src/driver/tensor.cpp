@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "driver/session.hpp"
 #include "driver/state.hpp"
+#include "driver/waiting.hpp"
 #include "io/files.hpp"
 #include "memory/copy.hpp"
 #include "runtime/task/mapping.hpp"
@@ -26,13 +27,29 @@ Coordinates& inserted(TensorState& tensor, const std::vector<int64_t>& dims, Ins
   return *tensor.inserted;
 }
 
+// The user's part in a tensor.
+struct Held {
+  std::shared_ptr<TensorState> tensor;
+
+  explicit Held(std::shared_ptr<TensorState> state) : tensor(std::move(state)) {}
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() {
+    tensor->released = true;
+    if (std::shared_ptr<Waiting> waiting = tensor->waiting.lock()) waiting->release(std::move(tensor));
+  }
+};
+
 }  // namespace
 
-TensorBase::TensorBase(std::string name, std::vector<Extent> extents, Format format, ScalarType type)
-    : TensorBase(std::make_shared<TensorState>(
-          TensorVar({Symbol(std::move(name)), type, std::move(extents), std::move(format)}))) {
-  remember(state_);
+std::shared_ptr<TensorState> handle_of(std::shared_ptr<TensorState> tensor) {
+  TensorState* state = tensor.get();
+  return {std::make_shared<Held>(std::move(tensor)), state};
 }
+
+TensorBase::TensorBase(std::string name, std::vector<Extent> extents, Format format, ScalarType type)
+    : TensorBase(handle_of(remembered(std::make_shared<TensorState>(
+          TensorVar({Symbol(std::move(name)), type, std::move(extents), std::move(format)}))))) {}
 
 TensorBase::TensorBase(std::shared_ptr<TensorState> state)
     : TensorRef(std::shared_ptr<const TensorVar>(state, &state->var)), state_(std::move(state)) {}
@@ -113,7 +130,16 @@ void TensorBase::pack() {
 
 void TensorBase::read_file(const std::string& path) { set_entries(*state_, read_entries(*state_, path)); }
 
+void TensorBase::fill_with(const Scalar& value) {
+  fill_elements([&](std::span<const int64_t>) { return value; });
+}
+
 void TensorBase::fill_with(const std::function<Scalar(std::span<const int64_t> at)>& value) {
+  waiting().finish(*state_);  // the function may look at what the tensor held before
+  fill_elements(value);
+}
+
+void TensorBase::fill_elements(const std::function<Scalar(std::span<const int64_t> at)>& value) {
   if (!format().is_dense())
     throw UserError(fmt::format("{} is sparse: only what is stored has a value", shown(var())),
                     "insert entries and pack, or give it a dense format");
@@ -174,8 +200,8 @@ Schedule TensorBase::schedule() const {
   return Schedule(state_->current);
 }
 
-void TensorBase::compile() { spdistal::compile(*state_); }
-void TensorBase::compute() { spdistal::compute(*state_); }
+void TensorBase::compile() { waiting().compile(*state_); }
+void TensorBase::compute() { waiting().compute(*state_); }
 
 std::string TensorBase::statement() const {
   if (!state_->current) return "";
@@ -183,19 +209,19 @@ std::string TensorBase::statement() const {
 }
 
 std::string TensorBase::plan() const {
-  spdistal::compile(*state_);
+  waiting().compile(*state_);
   return plan_text(*state_->current);
 }
 
 std::string TensorBase::report() const {
   data_of(*state_);
-  if (!state_->current)
+  if (!state_->current || !state_->current->prepared)
     throw UserError(fmt::format("{} was not computed", shown(var())), "assign to it first: a(i) = B(i, j) * c(j)");
   return report_text(*state_->current);
 }
 
 std::string TensorBase::kernel() const {
-  spdistal::compile(*state_);
+  waiting().compile(*state_);
   return kernel_text(*state_->current);
 }
 

@@ -1,0 +1,291 @@
+#include "driver/waiting.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "driver/session.hpp"
+#include "driver/state.hpp"
+
+namespace spdistal {
+
+namespace {
+
+// So many statements that took their turn may wait; then half of them, the older ones, are computed. Those who say
+// statements without end and never look thus need no more memory and time for it than others.
+constexpr size_t most_in_turn = 1000;
+// So many may wait for data, which can come to nothing but an error.
+constexpr size_t most_for_data = 10'000;
+
+bool contains(const std::vector<const TensorState*>& tensors, const TensorState* tensor) {
+  return std::find(tensors.begin(), tensors.end(), tensor) != tensors.end();
+}
+
+// What a statement reads, its own result included where it does.
+std::vector<const TensorState*> read_by(const StatementState& statement, const TensorState& result) {
+  std::vector<const TensorState*> out;
+  for (const std::shared_ptr<TensorState>& operand : statement.operands) out.push_back(operand.get());
+  if (statement.reads_result) out.push_back(&result);
+  return out;
+}
+
+// A tensor is overwritten: statements that write it and that nobody reads before need not be computed.
+template <class List>
+void drop_unread(List& list, const TensorState& overwritten) {
+  for (size_t k = list.size(); k-- > 0;)
+    if (list[k].writes(overwritten)) list.erase(list.begin() + long(k));
+    else if (list[k].reads(overwritten)) return;
+}
+
+void attempt(TensorState& result, StatementState& statement) {
+  try {
+    run(result, statement);
+    result.failure = nullptr;
+  } catch (...) { result.failure = std::current_exception(); }
+  if (result.released) result.current.reset();  // nobody can ask to compute it again
+}
+
+}  // namespace
+
+bool Waiting::Said::reads(const TensorState& tensor) const {
+  for (const std::shared_ptr<TensorState>& operand : statement->operands)
+    if (operand.get() == &tensor) return true;
+  return statement->reads_result && writes(tensor);
+}
+
+// ---- taking turns ----
+
+// Of a tensor that is read at the end of the turns.
+bool Waiting::has_data(const TensorState& tensor) const {
+  return tensor.home || tensor.failure ||
+         std::any_of(in_turn_.begin(), in_turn_.end(), [&](const Said& said) { return said.writes(tensor); });
+}
+
+// Must the last of those that wait for data be computed before a statement that was said after it? Not where it reads what
+// the statement writes and has nothing to read yet: then it waits for just that.
+bool Waiting::stands_in_the_way(std::span<const Said> earlier, const Said& said) const {
+  const Said& last = earlier.back();
+  std::shared_ptr<TensorState> result = said.result.lock(), other = last.result.lock();
+  if (!other) return false;
+  if (other == result || said.reads(*other)) return true;
+  auto writes = [&](const Said& before) { return before.writes(*result); };
+  return last.reads(*result) && (has_data(*result) || std::any_of(earlier.begin(), earlier.end(), writes));
+}
+
+// Whether a statement can take its turn; of what waits for data, `earlier` was said before it.
+bool Waiting::is_ready(const Said& said, std::span<const Said> earlier) const {
+  for (const std::shared_ptr<TensorState>& operand : said.statement->operands)
+    if (!has_data(*operand)) return false;
+  for (size_t k = earlier.size(); k > 0; k--)
+    if (stands_in_the_way(earlier.first(k), said)) return false;
+  // A result that holds nothing is zero where a statement reads what it writes.
+  return has_sizes(said.result.lock()->var);
+}
+
+void Waiting::take_turn(Said said) {
+  if (!said.statement->reads_result) drop_unread(in_turn_, *said.result.lock());
+  in_turn_.push_back(std::move(said));
+}
+
+// Those whose data has come take their turn; what they give may be what others wait for.
+void Waiting::settle() {
+  for (size_t k = 0; k < for_data_.size();) {
+    bool ready = !for_data_[k].result.expired() && is_ready(for_data_[k], std::span(for_data_).first(k));
+    if (ready) {
+      take_turn(std::move(for_data_[k]));
+      for_data_.erase(for_data_.begin() + long(k));
+    }
+    k = ready ? 0 : k + 1;
+  }
+}
+
+void Waiting::say(TensorState& result, const std::shared_ptr<StatementState>& statement) {
+  settle();
+  forget_unseen();
+  result.waiting = weak_from_this();
+  result.current = statement;
+  Said said{statement, result.weak_from_this()};
+  if (!statement->reads_result) drop_unread(for_data_, result);
+  if (!is_ready(said, for_data_)) {
+    for_data_.push_back(std::move(said));
+    if (for_data_.size() > most_for_data) refuse_without_data(result);
+    return;
+  }
+  take_turn(std::move(said));
+  if (in_turn_.size() <= most_in_turn) return;
+  auto half = in_turn_.begin() + long(most_in_turn / 2);
+  List old(std::make_move_iterator(in_turn_.begin()), std::make_move_iterator(half));
+  in_turn_.erase(in_turn_.begin(), half);
+  run(old);
+}
+
+// ---- whom nobody can see ----
+
+void Waiting::forget_unseen() {
+  auto is_unseen = [](const Said& said) { return said.result.expired(); };
+  // One that goes may have been the last to keep the result of another.
+  while (std::erase_if(for_data_, is_unseen) + std::erase_if(in_turn_, is_unseen) > 0) {}
+}
+
+void Waiting::release(std::shared_ptr<TensorState> tensor) {
+  auto is_current = [&](const Said& said) { return said.statement == tensor->current; };
+  bool waits = std::any_of(in_turn_.begin(), in_turn_.end(), is_current) ||
+               std::any_of(for_data_.begin(), for_data_.end(), is_current);
+  if (!waits) tensor->current.reset();  // nobody can ask to compute it again
+  tensor.reset();
+  forget_unseen();
+
+  // Statements may keep nothing but each other: f(i) = g(i), g(i) = f(i). Those are seen whose result has a handle, or is
+  // kept by anything but waiting statements, and those whose result is read by one that is seen.
+  struct Kept {
+    std::shared_ptr<TensorState> result;
+    Said* said;
+    bool seen = false;
+  };
+  std::vector<Kept> all;
+  std::map<const TensorState*, long> inside;  // references from here
+  for (List* list : {&in_turn_, &for_data_})
+    for (Said& said : *list) {
+      all.push_back({said.result.lock(), &said});
+      inside[all.back().result.get()]++;
+      for (const std::shared_ptr<TensorState>& operand : said.statement->operands) inside[operand.get()]++;
+    }
+  std::vector<const StatementState*> reading;
+  auto see = [&](Kept& kept) {
+    if (kept.seen) return;
+    kept.seen = true;
+    reading.push_back(kept.said->statement.get());
+  };
+  for (Kept& kept : all)
+    if (!kept.result->released || kept.result.use_count() > inside.at(kept.result.get())) see(kept);
+  while (!reading.empty()) {
+    const StatementState& reader = *reading.back();
+    reading.pop_back();
+    for (const std::shared_ptr<TensorState>& operand : reader.operands)
+      for (Kept& kept : all)
+        if (kept.result == operand) see(kept);
+  }
+  std::vector<std::shared_ptr<TensorState>> gone;
+  for (Kept& kept : all)
+    if (!kept.seen) {
+      kept.result->current.reset();
+      kept.said->statement.reset();
+      gone.push_back(std::move(kept.result));
+    }
+  for (List* list : {&in_turn_, &for_data_}) std::erase_if(*list, [](const Said& said) { return !said.statement; });
+}
+
+void Waiting::clear() {
+  in_turn_.clear();
+  for_data_.clear();
+}
+
+// ---- computing ----
+
+// Takes out of the list, in order, what must be computed before the tensors `read` are read and those `written` are
+// changed, as they stand after the first `before` of the list.
+Waiting::List Waiting::take_needed(Tensors read, Tensors written, size_t before) {
+  List needed;
+  for (size_t k = before; k-- > 0;) {
+    Said& said = in_turn_[k];
+    std::shared_ptr<TensorState> result = said.result.lock();
+    if (!result) continue;
+    Tensors own = read_by(*said.statement, *result);
+    bool changes = std::any_of(own.begin(), own.end(), [&](const TensorState* t) { return contains(written, t); });
+    if (!changes && !contains(read, result.get())) continue;
+    read.insert(read.end(), own.begin(), own.end());
+    written.push_back(result.get());
+    needed.push_back(std::move(said));
+  }
+  std::erase_if(in_turn_, [](const Said& said) { return !said.statement; });
+  std::reverse(needed.begin(), needed.end());
+  return needed;
+}
+
+void Waiting::run(const List& needed) {
+  for (const Said& said : needed)
+    if (std::shared_ptr<TensorState> result = said.result.lock()) attempt(*result, *said.statement);
+}
+
+// Throws where a statement that waits for data writes this tensor: about the first that keeps it waiting.
+void Waiting::refuse_without_data(const TensorState& tensor) const {
+  auto writes = [&](const Said& said) { return said.writes(tensor); };
+  auto last = std::find_if(for_data_.rbegin(), for_data_.rend(), writes);
+  if (last == for_data_.rend()) return;
+  size_t first = size_t(for_data_.rend() - last) - 1;
+  for (size_t k = first; k > 0; k--)
+    if (stands_in_the_way(std::span(for_data_).first(k), for_data_[first])) first = k - 1;
+  StatementState& statement = *for_data_[first].statement;
+  for (const std::shared_ptr<TensorState>& operand : statement.operands)
+    if (!has_data(*operand)) home_of(*operand);
+  check_sizes(statement);
+  require(false, "a statement that waits for data lacks some");
+}
+
+void Waiting::before_look(TensorState& tensor) {
+  if (nothing_waits()) return;
+  settle();
+  refuse_without_data(tensor);
+  finish(tensor);
+}
+
+void Waiting::finish(TensorState& tensor) {
+  settle();
+  run(take_needed({&tensor}, {}, in_turn_.size()));
+}
+
+void Waiting::before_change(TensorState& tensor) {
+  if (nothing_waits()) return;
+  settle();
+  run(take_needed({}, {&tensor}, in_turn_.size()));
+}
+
+void Waiting::replaced(TensorState& tensor) {
+  tensor.failure = nullptr;
+  if (nothing_waits()) return;
+  drop_unread(in_turn_, tensor);
+  std::erase_if(for_data_, [&](const Said& said) { return said.writes(tensor); });
+}
+
+bool Waiting::gives(const TensorState& tensor) const {
+  auto writes = [&](const Said& said) { return said.writes(tensor); };
+  return std::any_of(in_turn_.begin(), in_turn_.end(), writes) ||
+         std::any_of(for_data_.begin(), for_data_.end(), writes);
+}
+
+void Waiting::compute(TensorState& tensor) {
+  std::shared_ptr<StatementState> statement = current_statement(tensor);
+  settle();
+  if (gives(tensor)) {
+    before_look(tensor);
+  } else {
+    take_operands(tensor, *statement, in_turn_.size(), {&tensor});
+    attempt(tensor, *statement);
+  }
+  if (tensor.failure) std::rethrow_exception(tensor.failure);
+}
+
+void Waiting::compile(TensorState& tensor) {
+  std::shared_ptr<StatementState> statement = current_statement(tensor);
+  settle();
+  refuse_without_data(tensor);
+  size_t turn = 0;
+  while (turn < in_turn_.size() && in_turn_[turn].statement != statement) turn++;
+  take_operands(tensor, *statement, turn, {});
+  prepare(tensor, *statement);
+}
+
+// Computes what a statement reads, as it is after the first `turn` in turn. Throws where there is none.
+void Waiting::take_operands(const TensorState& result, const StatementState& statement, size_t turn, Tensors written) {
+  for (const std::shared_ptr<TensorState>& operand : statement.operands) {
+    if (turn == in_turn_.size()) refuse_without_data(*operand);
+    if (!has_data(*operand)) home_of(*operand);
+  }
+  if (turn > 0) run(take_needed(read_by(statement, result), std::move(written), turn));
+  for (const std::shared_ptr<TensorState>& operand : statement.operands) home_of(*operand);
+}
+
+Waiting& waiting() { return *Session::instance().waiting; }
+
+}  // namespace spdistal
