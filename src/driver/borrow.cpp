@@ -5,6 +5,7 @@
 #include "driver/described.hpp"
 #include "driver/session.hpp"
 #include "driver/state.hpp"
+#include "driver/waiting.hpp"
 #include "runtime/transport/agree.hpp"
 #include "spdistal/spdistal.hpp"
 #include "tensor/distribute.hpp"
@@ -27,6 +28,7 @@ std::vector<Range> whole(const std::vector<int64_t>& dims) {
 }
 
 void set_whole(TensorState& tensor, Storage storage) {
+  waiting().before_change(tensor);
   set_home(tensor, scatter(transport(), std::move(storage), shares_of(tensor)));
 }
 

@@ -268,12 +268,7 @@ const Home& data_of(TensorState& tensor) {
 }
 
 const Storage& whole_of(TensorState& tensor) {
-  data_of(tensor);
-  return whole_here(tensor);
-}
-
-const Storage& whole_here(TensorState& tensor) {
-  const Home& home = home_of(tensor);
+  const Home& home = data_of(tensor);
   if (transport().size() == 1 && home.shares().of.size() == 1) return home.piece(0);
   if (!tensor.whole || tensor.whole_version != home.version()) {
     tensor.whole = pack(gather(transport(), home), home.format());

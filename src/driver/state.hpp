@@ -130,8 +130,6 @@ const Home& data_here(const TensorState& tensor);
 /// Collective. All of it, on every rank: for comparing with an independent evaluation (`--check`), and nothing else. What
 /// a user asks to have whole is `gather`.
 const Storage& whole_of(TensorState& tensor);
-/// Collective. The same of the tensor as it is, whatever waits to change it.
-const Storage& whole_here(TensorState& tensor);
 /// Of a statement that was compiled.
 std::string kernel_text(const StatementState& statement);
 std::string plan_text(const StatementState& statement);
