@@ -8,6 +8,7 @@
 #include "codegen/cpp.hpp"
 #include "codegen/jit.hpp"
 #include "codegen/processor.hpp"
+#include "ir/interpret.hpp"
 #include "ir/print.hpp"
 #include "ir/verify.hpp"
 #include "passes/pipeline.hpp"

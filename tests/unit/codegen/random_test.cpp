@@ -3,6 +3,7 @@
 
 #include "codegen/cpp.hpp"
 #include "codegen/jit.hpp"
+#include "ir/interpret.hpp"
 #include "ir/print.hpp"
 #include "passes/pipeline.hpp"
 #include "unit/ir/random_program.hpp"

@@ -10,6 +10,7 @@
 #include "codegen/cpp.hpp"
 #include "codegen/jit.hpp"
 #include "ir/build.hpp"
+#include "ir/interpret.hpp"
 #include "ir/math.hpp"
 #include "ir/verify.hpp"
 #include "unit/ir/call_data.hpp"

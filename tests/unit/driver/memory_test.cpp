@@ -50,7 +50,7 @@ TEST_F(OutOfMemory, NamesAResult) {
 TEST_F(OutOfMemory, NamesAResultInPieces) {
   A(i, j) = b(i) * c(j);
   A.schedule().divide(i, io, ii, 2).distribute(io).communicate({A, b, c}, io);
-  EXPECT_THAT(failure([&] { A.compute(); }), HasSubstr("out of memory: A (1000 x 1000, double, dd) takes 3.8 MiB"));
+  EXPECT_THAT(failure([&] { A.compute(); }), HasSubstr("out of memory: A (1000 x 1000, double, dd) takes"));
   A.compute();
   EXPECT_EQ(A.at({999, 4}), 2);
 }
