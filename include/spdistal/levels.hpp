@@ -6,10 +6,12 @@
 #include "spdistal/levels/compressed.hpp"
 #include "spdistal/levels/compressed_non_unique.hpp"
 #include "spdistal/levels/dense.hpp"
+#include "spdistal/levels/hashed.hpp"
 #include "spdistal/levels/singleton.hpp"
 
 namespace spdistal {
 
-using LevelVariant = std::variant<levels::Dense, levels::Compressed, levels::CompressedNonUnique, levels::Singleton>;
+using LevelVariant =
+    std::variant<levels::Dense, levels::Compressed, levels::CompressedNonUnique, levels::Singleton, levels::Hashed>;
 
 }  // namespace spdistal

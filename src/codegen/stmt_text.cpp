@@ -17,6 +17,8 @@ std::string source_text(const Source& at) {
   if (at.field == Field::Scalar) return fmt::format("call->scalars[{}]", at.index);
   if (at.field == Field::Array) return fmt::format("call->arrays[{}]", at.index);
   if (at.field == Field::Vals) return fmt::format("call->tensors[{}].vals", at.index);
+  if (at.field == Field::More)
+    return fmt::format("call->tensors[{}].levels[{}].more[{}]", at.index, at.level, at.number);
   return fmt::format("call->tensors[{}].levels[{}].{}", at.index, at.level, name_of(at.field));
 }
 

@@ -1,10 +1,13 @@
 #include "driver/leaf.hpp"
 
+#include <array>
+
 #include "base/require.hpp"
 #include "codegen/processor.hpp"
 #include "lower/workspace.hpp"
 #include "memory/copy.hpp"
 #include "passes/pipeline.hpp"
+#include "tensor/levels/level.hpp"
 #include "tensor/pack.hpp"
 
 namespace spdistal {
@@ -46,19 +49,21 @@ void check_whole_levels(const lower::Kernel& kernel, int tensor, const View& vie
 // The arrays that a kernel makes, until they become a tensor.
 struct MadeArrays {
   std::vector<runtime::ResultArray> pos, crd, lists;
+  std::vector<std::array<runtime::ResultArray, SPD_MORE_ARRAYS>> more;
   runtime::ResultArray values;
   std::vector<spd_level> levels;
   std::vector<spd_array> arrays;
   spd_tensor tensor{};
 
   explicit MadeArrays(size_t order, const std::vector<Range>& bounds, const Format& format)
-      : pos(order), crd(order), lists(order), levels(order), arrays(order) {
+      : pos(order), crd(order), lists(order), more(order), levels(order), arrays(order) {
     for (size_t k = 0; k < order; k++) {
       const Range& range = bounds[size_t(format.mode_order()[k])];
       levels[k].extent = levels[k].stride = range.size();
       levels[k].lo = range.lo;
       levels[k].pos.owner = &pos[k];
       levels[k].crd.owner = &crd[k];
+      for (size_t n = 0; n < more[k].size(); n++) levels[k].more[n].owner = &more[k][n];
       arrays[k].owner = &lists[k];
     }
     tensor.levels = levels.data();
@@ -93,6 +98,8 @@ View::View(const Storage& storage)
     view.end = level.positions;
     view.pos = {const_cast<void*>(level.pos.data()), level.pos.size(), nullptr};
     view.crd = {const_cast<void*>(level.crd.data()), level.crd.size(), nullptr};
+    for (size_t n = 0; n < level.more.size(); n++)
+      view.more[n] = {const_cast<void*>(level.more[n].data()), level.more[n].size(), nullptr};
     levels_.push_back(view);
   }
 }
@@ -322,6 +329,8 @@ Storage Leaf::compute(LeafInputs& inputs, const std::vector<Range>& bounds, runt
     } else {
       positions = made.levels[k].crd.count;
       IndexWidth crd = widths.crd[k] == ScalarType::Int32 ? IndexWidth::Int32 : IndexWidth::Int64;
+      for (size_t n = 0; n < functions_of(result.format().levels()[k]).more; n++)
+        level.more.emplace_back(made.more[k][n].take(made.levels[k].more[n].count, size_t(pos)), pos);
       level.pos = IndexArray(made.pos[k].take(made.levels[k].pos.count, size_t(pos)), pos);
       level.crd = IndexArray(made.crd[k].take(positions, size_t(crd)), crd);
     }

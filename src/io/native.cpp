@@ -2,7 +2,8 @@
 //
 //   magic "\x89SPD\r\n\x1a\n" | byte order mark | version | header words | checksum of the words after it
 //   type | order | letter and dimension of each level | sizes | pieces
-//   per piece: per level lo, hi, positions, pos, crd; then values       an array is: offset, elements, width, checksum
+//   per piece: per level lo, hi, positions, pos, crd, what else it has; then values
+//   an array is: offset, elements, width, checksum
 //   the arrays, each at a multiple of 64 bytes
 //
 // A reader believes nothing of it: sizes are checked against the file before memory is taken, arrays against their
@@ -22,6 +23,7 @@
 #include "runtime/transport/deal.hpp"
 #include "runtime/transport/threads.hpp"
 #include "tensor/distribute.hpp"
+#include "tensor/levels/level.hpp"
 #include "tensor/pack.hpp"
 
 namespace spdistal {
@@ -41,7 +43,20 @@ struct ArrayWords {
 
 size_t aligned(size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-size_t words_of_piece(size_t order) { return order * 11 + 4; }
+constexpr size_t words_of_array = 4, numbers_of_level = 3;
+
+// The index arrays of each level.
+std::vector<size_t> arrays_of_levels(const Format& format) {
+  std::vector<size_t> out;
+  for (const LevelFormat& level : format.levels()) out.push_back(2 + functions_of(level).more);
+  return out;
+}
+
+size_t words_of_piece(const Format& format) {
+  size_t words = words_of_array;
+  for (size_t arrays : arrays_of_levels(format)) words += numbers_of_level + arrays * words_of_array;
+  return words;
+}
 
 // Pieces as the header lists them, with no places yet, and their arrays in the same order.
 struct Listed {
@@ -61,8 +76,9 @@ struct Listed {
   void piece(const Storage& piece) {
     for (const LevelArrays& level : piece.pattern().levels()) {
       for (int64_t w : {level.range.lo, level.range.hi, level.positions}) words.push_back(uint64_t(w));
-      for (const IndexArray* array : {&level.pos, &level.crd})
-        this->array(array->data(), array->size(), size_t(array->width()));
+      auto add = [&](const IndexArray& a) { array(a.data(), a.size(), size_t(a.width())); };
+      add(level.pos), add(level.crd);
+      for (const IndexArray& more : level.more) add(more);
     }
     array(piece.value_bytes(), piece.nnz(), size_of(piece.type()));
   }
@@ -70,11 +86,18 @@ struct Listed {
 
 // f(the four words of an array) for every array of some pieces.
 template <class F>
-void for_each_array(std::span<uint64_t> pieces, size_t order, F&& f) {
-  for (size_t piece = 0; piece < pieces.size(); piece += words_of_piece(order)) {
-    for (size_t k = 0; k < order; k++)
-      for (size_t array : {3, 7}) f(pieces.subspan(piece + 11 * k + array, 4));
-    f(pieces.subspan(piece + 11 * order, 4));
+void for_each_array(std::span<uint64_t> pieces, const Format& format, F&& f) {
+  std::vector<size_t> levels = arrays_of_levels(format);
+  for (size_t at = 0; at < pieces.size();) {
+    auto next = [&] {
+      f(pieces.subspan(at, words_of_array));
+      at += words_of_array;
+    };
+    for (size_t arrays : levels) {
+      at += numbers_of_level;
+      for (size_t n = 0; n < arrays; n++) next();
+    }
+    next();
   }
 }
 
@@ -118,15 +141,15 @@ void write_pieces(runtime::Transport& transport, const std::string& path, const 
       if (r == size_t(transport.rank())) own = words.size();
       while (!in.at_end()) words.push_back(in.take<uint64_t>());
     }
-    words[count_at] = (words.size() - first) / words_of_piece(dims.size());
+    words[count_at] = (words.size() - first) / words_of_piece(format);
     end = (fixed_words + words.size()) * sizeof(uint64_t);
-    for_each_array(std::span(words).subspan(first), dims.size(), [&](std::span<uint64_t> array) {
+    for_each_array(std::span(words).subspan(first), format, [&](std::span<uint64_t> array) {
       array[0] = aligned(end);
       end = array[0] + array[1] * array[2];
     });
     FilePart part(beside);
     size_t next = 0;
-    for_each_array(std::span(words).subspan(own, mine.words.size()), dims.size(), [&](std::span<uint64_t> array) {
+    for_each_array(std::span(words).subspan(own, mine.words.size()), format, [&](std::span<uint64_t> array) {
       part.write(mine.arrays[next].data, mine.arrays[next].size, array[0]);
       next++;
     });
@@ -184,6 +207,7 @@ class Reader {
       level.dim = dims_[size_t(format_.mode_order()[k])];
       level.range.lo = number_word(), level.range.hi = number_word(), level.positions = number_word();
       level.pos = indices(), level.crd = indices();
+      for (size_t n = 0; n < functions_of(format_.levels()[k]).more; n++) level.more.push_back(indices());
       levels.push_back(std::move(level));
     }
     auto pattern = std::make_shared<const Pattern>(format_, dims_, std::move(levels));
@@ -239,7 +263,7 @@ class Reader {
       damaged(fmt::format("its header does not have room for {} pieces", pieces_));
   }
 
-  size_t piece_words() const { return words_of_piece(dims_.size()); }
+  size_t piece_words() const { return words_of_piece(format_); }
 
   ArrayWords array_words(size_t width) {
     ArrayWords out{number_word(), number_word(), number_word(), word()};

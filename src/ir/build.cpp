@@ -171,7 +171,7 @@ void Body::parallel(std::string share, const Operand& count, const Each& fill, c
 }
 
 Var FunctionBuilder::param(std::string name, Type type, Source source) {
-  auto place = [](const Source& s) { return std::tuple(s.field, s.index, s.level); };
+  auto place = [](const Source& s) { return std::tuple(s.field, s.index, s.level, s.number); };
   for (const Param& known : params_)
     if (place(known.source) == place(source) && known.var.type == type) return known.var;
   Var v = var(std::move(name), type);
@@ -195,6 +195,9 @@ Var FunctionBuilder::pos(std::string name, int t, int level, ScalarType width, A
 }
 Var FunctionBuilder::crd(std::string name, int t, int level, ScalarType width, Access access) {
   return param(std::move(name), array_type(width, access), {Source::Field::Crd, t, level});
+}
+Var FunctionBuilder::more(std::string name, int t, int level, int number, ScalarType width, Access access) {
+  return param(std::move(name), array_type(width, access), {Source::Field::More, t, level, number});
 }
 Var FunctionBuilder::array(std::string name, int n, ScalarType element, Access access) {
   return param(std::move(name), array_type(element, access), {Source::Field::Array, n});

@@ -180,6 +180,7 @@ class FunctionBuilder : public Body {
   Var vals(std::string name, int t, ScalarType element, Access access);
   Var pos(std::string name, int t, int level, ScalarType width, Access access = Access::Read);
   Var crd(std::string name, int t, int level, ScalarType width, Access access = Access::Read);
+  Var more(std::string name, int t, int level, int number, ScalarType width, Access access = Access::Read);
   Var array(std::string name, int n, ScalarType element, Access access = Access::Read);
   // Whole numbers of a level of tensor `t`, further scalars, the number of shares that threads divide work into, and of
   // the threads.

@@ -274,6 +274,7 @@ std::variant<spd_array*, int64_t> find(const Source& at, spd_call& call) {
     case Field::Begin: return level.begin;
     case Field::End: return level.end;
     case Field::Pos: return &level.pos;
+    case Field::More: return &level.more[at.number];
     default: return &level.crd;
   }
 }

@@ -1,6 +1,8 @@
 // Accesses and their levels: where the coordinates below a position are, and what position a coordinate has.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/require.hpp"
 #include "lower/lowerer.hpp"
 
@@ -62,11 +64,16 @@ Var Lowerer::in_part(const Var& whole) const {
 
 Var Lowerer::whole_array(int tensor, size_t level, std::string_view name) {
   IndexWidths widths = widths_of(tensor);
-  const std::vector<ScalarType>& of_levels = name == "pos" ? widths.pos : widths.crd;
-  ScalarType width = level < of_levels.size() ? of_levels[level] : ScalarType::Int32;
+  auto width = [&](const std::vector<ScalarType>& of_levels) {
+    return level < of_levels.size() ? of_levels[level] : ScalarType::Int32;
+  };
   std::string full = fmt::format("{}{}_{}", tensor_name(tensor), level + 1, name);
-  return name == "pos" ? f_.pos(full, tensor, int(level), width, use_of(tensor))
-                       : f_.crd(full, tensor, int(level), width, use_of(tensor));
+  if (name == "pos") return f_.pos(full, tensor, int(level), width(widths.pos), use_of(tensor));
+  if (name == "crd") return f_.crd(full, tensor, int(level), width(widths.crd), use_of(tensor));
+  const auto& more = functions(tensor, level).more;
+  auto number = std::find(more.begin(), more.end(), name) - more.begin();
+  require(number < std::ssize(more), "a level asks for arrays that it has");
+  return f_.more(full, tensor, int(level), int(number), width(widths.pos), use_of(tensor));
 }
 
 Var Lowerer::vals_array(int tensor) {

@@ -95,6 +95,16 @@ void Lowerer::close_gaps(const ResultLevels& made) {
           [&](const Var& p) { f_.store(pos, Expr(p) + 1, ir::max(ir::load(pos, p), ir::load(pos, Expr(p) + 1))); });
 }
 
+void Lowerer::finish_levels(const ResultLevels& made) {
+  Expr parents = ir::int64(1);
+  for (size_t level = 0; level < made.dense; level++) parents = parents * dense_size(0, level);
+  for (size_t c = 0; c < made.counts.size() && kernel_.assembly != Assembly::Listed; c++) {
+    size_t level = made.dense + c;
+    if (functions(0, level).finish) functions(0, level).finish(level_of(0, level), parents, made.counts[c]);
+    parents = made.counts[c];
+  }
+}
+
 // Workspaces with lists live as long as the thread: only what was touched is cleaned.
 void Lowerer::make_workspaces() {
   each<Where>(statement_.body, [&](const Where& where) {
@@ -183,6 +193,7 @@ void Lowerer::assemble_at_once(const ResultLevels& made) {
   }
   f_.shrink(vals_array(0), cursors_.back());
   close_gaps(made);
+  finish_levels({made.dense, std::vector<Expr>(cursors_.begin(), cursors_.end()), made.gaps});
   states_ = saved;
 }
 
@@ -242,6 +253,7 @@ void Lowerer::assemble_in_parts(const ResultLevels& made, const std::vector<int>
   in_parallel_ = false;
   f_.comment("Add up.");
   Expr places = dense_size(0, 0);
+  ResultLevels there{made.dense, {}, made.gaps};
   for (size_t c = 0; c < cursors; c++) {
     size_t level = made.dense + c;
     Var pos = made_weight(level), total = f_.variable(fmt::format("total{}", c + 1), ir::int64(0));
@@ -254,8 +266,10 @@ void Lowerer::assemble_in_parts(const ResultLevels& made, const std::vector<int>
     if (c > 0) f_.shrink(pos, places + 1);
     for (const Var& array : made_arrays(level)) f_.shrink(array, total);
     places = total;
+    there.counts.push_back(total);
   }
   f_.shrink(vals_array(0), places);
+  finish_levels(there);
 }
 
 // ---- in phases ----------------------------------------------------------------------------------------------------------
@@ -291,6 +305,7 @@ void Lowerer::assemble_in_phases(ResultLevels made, const Expr& shares) {
   f_.comment("Fill it.");
   assemble_phase(Phase::Fill, counts, shares, cursors);
   close_gaps(made);
+  finish_levels(made);
 }
 
 void Lowerer::assemble_phase(Phase phase, const Var& counts, const Expr& shares, size_t cursors) {

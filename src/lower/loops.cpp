@@ -1,6 +1,7 @@
 // Which loop is emitted for a forall: over a range, over what one tensor stores, over a merge of several, over positions.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "lower/lowerer.hpp"
@@ -107,10 +108,13 @@ void Lowerer::visit_loop(const Forall& loop) {
 }
 
 void Lowerer::coordinate_loop(const Forall& loop, const IndexVar& var, Segment range, Reach reach) {
-  std::set<int> atoms;
-  std::vector<int> walked;
-  for (int k = 0; k < int(states_.size()); k++)
-    if (!at_end(k) && level_var(k) == var && !stores_all(next_functions(k))) atoms.insert(k), walked.push_back(k);
+  std::set<int> atoms, in_order;
+  for (int k = 0; k < int(states_.size()); k++) {
+    if (at_end(k) || level_var(k) != var || stores_all(next_functions(k))) continue;
+    atoms.insert(k);
+    if (next_functions(k).seek) in_order.insert(k);
+  }
+  std::vector<int> walked(in_order.begin(), in_order.end());
   std::set<int> with_workspaces = atoms;
   std::map<int, TensorVar> workspaces;
   int number = first_workspace_atom;
@@ -131,6 +135,13 @@ void Lowerer::coordinate_loop(const Forall& loop, const IndexVar& var, Segment r
   Formula where = active(with_workspaces);
   bool single = where.alternatives().size() == 1 && where.alternatives()[0].size() == 1;
   if (!workspaces.empty() && !single) where = active(atoms);
+  // What has no order goes along with nothing: it is looked up, or walked alone.
+  auto unordered = [&](int atom) { return atoms.contains(atom) && !in_order.contains(atom); };
+  if (std::set<int> all = where.atoms(); std::any_of(all.begin(), all.end(), unordered)) {
+    bool alone = where.alternatives().size() == 1 && std::all_of(all.begin(), all.end(), unordered);
+    where = alone ? Formula::atom(*all.begin()) : active(in_order);
+    single = where.alternatives().size() == 1 && where.alternatives()[0].size() == 1;
+  }
   // A dense level of a result that is assembled has a place for every coordinate.
   bool clipped = false;
   if (kernel_.assembly == Assembly::Appended && holds_result(loop.body) && !in_producer_)
@@ -214,7 +225,8 @@ void Lowerer::sparse_loop(const Forall& loop, const IndexVar& var, const Segment
   const Format& format = kernel_.operands[size_t(k)].tensor.format();
   std::string tag = fmt::format("{}{}", tensor_name(k + 1), entry.level + 1);
   Segment s = segment(k);
-  if (reach == Reach::Part) {
+  bool in_order = next_functions(k).seek != nullptr;
+  if (reach == Reach::Part && in_order) {
     Var from = f_.constant(tag + "_from", s.begin), to = f_.constant(tag + "_to", s.end);
     s.begin = f_.constant(tag + "_first", seek(k, {from, to}, range.begin));
     s.end = f_.constant(tag + "_last", seek(k, {from, to}, range.end));
@@ -223,7 +235,9 @@ void Lowerer::sparse_loop(const Forall& loop, const IndexVar& var, const Segment
     Var i = f_.constant(name(var), coordinate(k, p));
     enter(k, p, std::nullopt, s.end);
     AccessState entered = states_[size_t(k)];
-    bind(with_below(var, i), [&] { visit(loop.body); });
+    auto inside = [&] { bind(with_below(var, i), [&] { visit(loop.body); }); };
+    if (reach == Reach::Part && !in_order) f_.when(Expr(i) >= range.begin && Expr(i) < range.end, inside);
+    else inside();
     states_[size_t(k)] = entry;
     return entered;
   };

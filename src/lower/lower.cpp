@@ -94,6 +94,21 @@ bool Lowerer::loops_follow_result() const {
   return next == wanted.size();
 }
 
+// Do loops come to the coordinates of levels that keep them in order in that order, whatever they walk?
+bool Lowerer::comes_in_order() const {
+  std::vector<IndexVar> ours = storage_order(lhs_);
+  std::set<IndexVar> made;
+  for (size_t level = 0; level < ours.size(); level++)
+    if (functions(0, level).append && functions(0, level).seek) made.insert(ours[level]);
+  for (int k = 0; k < int(states_.size()); k++) {
+    std::vector<IndexVar> theirs = storage_order(kernel_.operands[size_t(k)]);
+    for (size_t level = 0; level < theirs.size(); level++)
+      if (made.contains(theirs[level]) && !stores_all(functions(k + 1, level)) && !functions(k + 1, level).seek)
+        return false;
+  }
+  return true;
+}
+
 void Lowerer::choose_assembly() {
   const Format& format = lhs_.tensor.format();
   if (format.is_dense()) return;
@@ -127,6 +142,7 @@ void Lowerer::choose_assembly() {
   bool simple = true;
   for (size_t level = leading_dense_levels(format); level < format.order(); level++)
     simple &= functions(0, level).append != nullptr;
+  simple &= comes_in_order();
   kernel_.assembly = simple && loops_follow_result() ? Assembly::Appended
                      : simple && can_scatter()       ? Assembly::Scattered
                                                      : Assembly::Listed;

@@ -73,6 +73,7 @@ class Lowerer final : private KernelParams {
   // ---- lower.cpp ----
   void choose_assembly();
   bool loops_follow_result() const;
+  bool comes_in_order() const;
   /// The directly nested and consumer-side loops down to the assignment of the result.
   std::vector<notation::Forall> loops_to_result() const;
   void visit_in_place();
@@ -101,6 +102,8 @@ class Lowerer final : private KernelParams {
   bool narrow_positions(const ResultLevels& made);
   void make_room(const ResultLevels& made);
   void close_gaps(const ResultLevels& made);
+  /// With what there is of each level.
+  void finish_levels(const ResultLevels& made);
   void make_workspaces();
   std::optional<std::vector<int>> bounding_tensors(size_t dense);
   std::vector<ir::Expr> bounds_of_levels(const std::vector<int>& tensors, size_t dense,

@@ -41,7 +41,7 @@ std::optional<std::vector<IndexVar>> Lowerer::digits(const IndexVar& var) const 
 }
 
 // Every element is visited at most once: the outermost loops are those that make up its coordinates, and sums are inside.
-// Entries of one place come in ascending order: loops ascend, so that those which make up the compressed coordinate have to
+// Entries of one place come in ascending order, where the level keeps one: loops ascend, so that those which make up the compressed coordinate have to
 // be nested from the most significant to the least, whatever stands between them. A split with its inner loop outside is
 // not.
 bool Lowerer::can_scatter() const {
@@ -56,12 +56,13 @@ bool Lowerer::can_scatter() const {
     open.insert(loops->begin(), loops->end());
     last = *loops;
   }
+  bool in_order = functions(0, dense).seek != nullptr;
   size_t next = 0;
   for (const Forall& loop : loops_to_result()) {
     if (open.empty()) break;
     if (open.erase(loop.var) == 0) return false;
     auto digit = std::find(last.begin(), last.end(), loop.var);
-    if (digit != last.end() && size_t(digit - last.begin()) != next++) return false;
+    if (in_order && digit != last.end() && size_t(digit - last.begin()) != next++) return false;
   }
   return open.empty();
 }
@@ -116,6 +117,7 @@ void Lowerer::scatter(ResultLevels made) {
     in_share(t);
     walk();
   });
+  finish_levels(made);
 }
 
 // Counts become positions: of each place first those of the first share, then those of the next. Places are dealt out to

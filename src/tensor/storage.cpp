@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "memory/copy.hpp"
@@ -19,8 +20,11 @@ Pattern::Pattern(Format format, std::vector<int64_t> dims, std::vector<LevelArra
 
 size_t Pattern::bytes() const {
   size_t sum = 0;
-  for (const LevelArrays& level : levels_)
-    for (const IndexArray* array : {&level.pos, &level.crd}) sum += size_t(array->size()) * size_t(array->width());
+  auto add = [&](const IndexArray& array) { sum += size_t(array.size()) * size_t(array.width()); };
+  for (const LevelArrays& level : levels_) {
+    add(level.pos), add(level.crd);
+    for (const IndexArray& array : level.more) add(array);
+  }
   return sum;
 }
 
@@ -88,7 +92,9 @@ bool same_pattern(const Pattern& a, const Pattern& b) {
   if (!(a.format() == b.format()) || a.dims() != b.dims()) return false;
   for (size_t k = 0; k < a.order(); k++) {
     const LevelArrays &x = a.level(k), &y = b.level(k);
-    if (!(x.range == y.range) || x.positions != y.positions || !same(x.pos, y.pos) || !same(x.crd, y.crd)) return false;
+    if (!(x.range == y.range) || x.positions != y.positions || !same(x.pos, y.pos) || !same(x.crd, y.crd) ||
+        !std::equal(x.more.begin(), x.more.end(), y.more.begin(), y.more.end(), same))
+      return false;
   }
   return true;
 }

@@ -24,6 +24,7 @@ struct LevelArrays {
   Range range;            // the coordinates that the piece covers: [0, dim) for a whole tensor
   int64_t positions = 0;  // how many positions the level has
   IndexArray pos, crd;
+  std::vector<IndexArray> more = {};  // what else the level has, in its own order; as wide as pos
 };
 
 /// Which coordinates are stored, and where: everything but the values.

@@ -267,8 +267,8 @@ struct MatrixFormat {
 };
 
 std::vector<Named> products() {
-  const std::vector<MatrixFormat> formats = {{"Dense", "dd"}, {"CSR", "ds"},        {"CSC", "ds:1,0"},
-                                             {"DCSR", "ss"},  {"SparseRows", "sd"}, {"COO", "uq"}};
+  const std::vector<MatrixFormat> formats = {{"Dense", "dd"},      {"CSR", "ds"}, {"CSC", "ds:1,0"}, {"DCSR", "ss"},
+                                             {"SparseRows", "sd"}, {"COO", "uq"}, {"Hashed", "dh"}};
   std::vector<Named> out;
   for (const auto& b : formats)
     for (const auto& c : formats)
@@ -281,8 +281,9 @@ INSTANTIATE_TEST_SUITE_P(Products, Statements, ::testing::ValuesIn(products()), 
 
 std::vector<Named> copies() {
   const std::vector<MatrixFormat> formats = {
-      {"Dense", "dd"},    {"DenseByColumns", "dd:1,0"}, {"CSR", "ds"}, {"CSC", "ds:1,0"},         {"DCSR", "ss"},
-      {"DCSC", "ss:1,0"}, {"SparseRows", "sd"},         {"COO", "uq"}, {"COOByColumns", "uq:1,0"}};
+      {"Dense", "dd"},      {"DenseByColumns", "dd:1,0"}, {"CSR", "ds"}, {"CSC", "ds:1,0"},          {"DCSR", "ss"},
+      {"DCSC", "ss:1,0"},   {"SparseRows", "sd"},         {"COO", "uq"}, {"COOByColumns", "uq:1,0"}, {"Hashed", "dh"},
+      {"HashedTwice", "hh"}};
   std::vector<Named> out;
   for (const auto& b : formats)
     for (const auto& a : formats) {
@@ -293,6 +294,40 @@ std::vector<Named> copies() {
   return out;
 }
 INSTANTIATE_TEST_SUITE_P(Copies, Statements, ::testing::ValuesIn(copies()), name_of);
+
+// ---- coordinates in no order -------------------------------------------------------------------------------------------
+
+INSTANTIATE_TEST_SUITE_P(
+    OfHashedLevels, Statements,
+    ::testing::ValuesIn(std::vector<Named>{
+        {"AHashedMatrixTimesAVector", "y(i) = A(i,j) * x(j)", "A:dh"},
+        {"AMatrixHashedTwiceTimesAVector", "y(i) = A(i,j) * x(j)", "A:hh"},
+        {"AMatrixHashedTwiceTimesAVectorIntoAHashedOne", "y(i) = A(i,j) * x(j)", "A:hh y:h"},
+        {"AMatrixTimesAHashedVector", "y(i) = A(i,j) * x(j)", "A:ds x:h"},
+        {"AHashedMatrixTimesAHashedVector", "y(i) = A(i,j) * x(j)", "A:dh x:h y:s"},
+        {"AHashedMatrixByColumnsTimesAVector", "y(i) = A(i,j) * x(j)", "A:hs:1,0"},
+        {"ASumOfACompressedAndAHashedMatrix", "A(i,j) = B(i,j) + C(i,j)", "A:ds B:ds C:dh"},
+        {"ASumOfHashedMatrices", "A(i,j) = B(i,j) + C(i,j)", "A:dh B:dh C:dh"},
+        {"ASumOfMatricesHashedTwice", "A(i,j) = B(i,j) + C(i,j)", "A:hh B:ss C:hh"},
+        {"ASumOfThreeOfWhichOneIsHashed", "A(i,j) = B(i,j) + C(i,j) - D(i,j)", "A:ss B:ss C:hs D:sh"},
+        {"AProductOfACompressedAndAHashedMatrix", "A(i,j) = B(i,j) * C(i,j)", "A:ds B:ds C:dh"},
+        {"AProductOfHashedMatrices", "A(i,j) = B(i,j) * C(i,j)", "A:ds B:dh C:dh"},
+        {"AProductIntoAHashedMatrix", "A(i,j) = B(i,j) * C(i,j)", "A:dh B:hh C:ss"},
+        {"AProductAndASum", "A(i,j) = B(i,j) * C(i,j) + D(i,j)", "A:ds B:dh C:ds D:hh"},
+        {"ATransposeOfAMatrixHashedTwice", "A(i,j) = B(j,i)", "A:hs B:hh"},
+        {"RowsAreSummedIntoAHashedVector", "a(i) = B(i,j) + C(i,j)", "a:h B:dh C:ds"},
+        {"AProductOfMatricesIntoOneHashedTwice", "A(i,j) = B(i,k) * C(k,j)", "A:hh B:ss C:hs"},
+        {"AProductOfHashedMatricesIntoACompressedOne", "A(i,j) = B(i,k) * C(k,j)", "A:ds B:dh C:hs"},
+        {"ASampledProduct", "A(i,j) = B(i,j) * C(i,k) * D(k,j)", "A:dh B:dh"},
+        {"ASampledProductIntoAnotherFormat", "A(i,j) = B(i,j) * C(i,k) * D(k,j)", "A:ds B:hh"},
+        {"MTTKRPOfATensorHashedThrice", "A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", "B:hhh"},
+        {"MTTKRPOfATensorHashedInTheMiddle", "A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", "B:shs"},
+        {"ATensorTimesAHashedVector", "A(i,j) = B(i,j,k) * c(k)", "A:hh B:sss c:h"},
+        {"TheDiagonalOfAHashedMatrix", "a(i) = B(i,i)", "a:s B:hh", Sizes::Same},
+        {"AHashedMatrixAndItsTranspose", "A(i,j) = B(i,j) + B(j,i)", "A:ds B:dh", Sizes::Same},
+        {"ACompressedMatrixIntoAHashedOneOfDenseRows", "A(i,j) = B(i,j)", "A:hd B:ds"},
+        {"AHashedMatrixOfDenseRowsIntoACompressedOne", "A(i,j) = B(i,j)", "A:ds B:hd"}}),
+    name_of);
 
 }  // namespace
 }  // namespace spdistal

@@ -5,11 +5,20 @@
 #include <iostream>
 #include <set>
 #include <spdistal/error.hpp>
+#include <spdistal/levels.hpp>
 #include <spdistal/program.hpp>
 
 namespace {
 
 constexpr int kWrongResult = 1, kBadInput = 2, kFailure = 3;
+
+// The letters of all level formats: "d Dense, s Compressed, …".
+template <class... L>
+std::string letters(const std::variant<L...>*) {
+  std::string out;
+  ((out += (out.empty() ? "" : ", ") + std::string(1, L::letter) + " " + std::string(L::name)), ...);
+  return out;
+}
 
 // An error of the command line itself, in the voice of all others.
 std::string usage_error(const CLI::App*, const CLI::Error& error) {
@@ -86,8 +95,9 @@ int main(int argc, char** argv) {
   bool check = false, report = false;
 
   app.add_option("statement", text.statement, "what to compute, such as \"a(i) = B(i,j) * c(j)\"")->required();
-  app.add_option("-f,--format", text.formats,
-                 "how a tensor is stored: B:ds, B:ds:1,0 (d dense, s compressed, u non-unique, q singleton)");
+  app.add_option(
+      "-f,--format", text.formats,
+      "how a tensor is stored: B:ds, B:ds:1,0 (" + letters(static_cast<const spdistal::LevelVariant*>(nullptr)) + ")");
   app.add_option("-t,--type", text.types, "element type: B:float (default double)");
   app.add_option("-n,--size", text.sizes, "size of an index variable: i=1000");
   app.add_option("-m,--machine", text.machine, "machine: 4, 2x2, 4,gpu, 2/4,gpu");

@@ -2,12 +2,14 @@
 // above (after Chou, Kjolstad and Amarasinghe, 2018). Lowering combines these and asks nothing else of a level; what a
 // level has no function for it cannot do.
 //
-//                 place   locate  seek    first   weight   step    append
-//   Dense         x                       x
-//   Compressed            x       x       x       x                x
-//   CompressedNonUnique   x       x       x       x        x
-//   Singleton             x       x                        x
+//                       place  locate  seek  first  weight  step  append  finish
+//   Dense                 x                   x
+//   Compressed                   x      x     x      x             x
+//   CompressedNonUnique          x      x     x      x      x
+//   Singleton                    x      x                   x
+//   Hashed                       x            x      x             x       x
 #pragma once
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -89,12 +91,17 @@ struct KernelFunctions {
   /// The first position of a segment at or after a coordinate, of levels that store coordinates in order.
   ir::Expr (*seek)(const KernelLevel&, const Segment& range, const ir::Expr& coordinate) = nullptr;
 
+  /// Arrays that the level has besides pos and crd, in their order.
+  std::array<std::string_view, 2> more = {};
+
   // ---- making a level, position by position ----
 
   /// Notes the coordinate of a position. Where positions begin below each parent is noted in `weight`.
   void (*append)(const KernelLevel&, const ir::Expr& position, const ir::Expr& coordinate) = nullptr;
   /// The arrays that then have an element for each position.
   std::vector<ir::Var> (*appended)(const KernelLevel&) = nullptr;
+  /// Makes what else the level has, when all positions below so many parents are there. Absent: nothing.
+  void (*finish)(const KernelLevel&, const ir::Expr& parents, const ir::Expr& positions) = nullptr;
 };
 
 const KernelFunctions& kernel_functions(const LevelFormat& level);

@@ -78,6 +78,8 @@ struct LevelFunctions {
   plan::PartitionFunctions partition;
   /// How kernels use it (kernel.hpp).
   const KernelFunctions* kernel;
+  /// How many arrays it has besides pos and crd.
+  size_t more = 0;
 };
 
 /// The partition functions that begin colourings and put entries into them.

@@ -36,6 +36,32 @@ TEST(Verify, AcceptsWhatTheLevelsPromise) {
   EXPECT_EQ(fault(CSR, dense(2, {1, 3}), list({0, 0, 1}, {3})), "");
 }
 
+// Rows of 2, 0 and 2 elements: the table of each row has twice as many places.
+LevelArrays hashed(std::vector<int32_t> crd, std::vector<int32_t> table) {
+  LevelArrays out = list({0, 2, 2, 4}, std::move(crd));
+  out.more.push_back(indices(std::move(table)));
+  return out;
+}
+
+TEST(Verify, AsksThatATableLeadsToEveryCoordinate) {
+  Format format({Dense, Hashed});
+  // Coordinate c is looked for from place c % 3 of four on.
+  EXPECT_EQ(fault(format, dense(3), hashed({3, 0, 1, 2}, {0, 1, -1, -1, -1, 2, 3, -1})), "");
+  EXPECT_EQ(fault(format, dense(3), hashed({3, 0, 1, 2}, {1, 0, -1, -1, -1, 2, 3, -1})), "");
+  EXPECT_EQ(fault(format, dense(3), hashed({3, 0, 1, 2}, {0, 1, -1, -1, -1, 2, 3})),
+            "level 1 (Hashed) has 7 elements in table, not two for each of 4 positions");
+  EXPECT_EQ(fault(format, dense(3), list({0, 2, 2, 4}, {3, 0, 1, 2})),
+            "level 1 (Hashed) has 0 elements in table, not two for each of 4 positions");
+  EXPECT_EQ(fault(format, dense(3), hashed({3, 0, 1, 2}, {0, 2, -1, -1, -1, 2, 3, -1})),
+            "level 1 (Hashed) has table[1] = 2, outside [0, 2)");
+  EXPECT_EQ(fault(format, dense(3), hashed({3, 0, 1, 2}, {0, 1, 1, 1, -1, 2, 3, -1})),
+            "level 1 (Hashed) has 0 free places for 2 positions in the table of parent 0");
+  EXPECT_EQ(fault(format, dense(3), hashed({3, 0, 1, 2}, {0, 1, -1, -1, 3, -1, 2, -1})),
+            "level 1 (Hashed) has coordinate 1 at position 2, where its table does not lead to");
+  EXPECT_EQ(fault(format, dense(3), hashed({3, 3, 1, 2}, {0, 1, -1, -1, -1, 2, 3, -1})),
+            "level 1 (Hashed) has coordinate 3 at position 1, where its table does not lead to");
+}
+
 TEST(Verify, NamesTheLevelThePlaceAndWhatIsThere) {
   EXPECT_EQ(fault(CSR, dense(4), list({0, 2, 2, 4}, {0, 3, 1, 2})),
             "level 0 (Dense) has 4 positions, not 3 for each of 1 above");
