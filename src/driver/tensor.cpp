@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "driver/described.hpp"
 #include "driver/session.hpp"
 #include "driver/state.hpp"
 #include "driver/waiting.hpp"
@@ -72,6 +73,8 @@ std::vector<int64_t> TensorBase::dims() const {
 // ---- data ----
 
 void TensorBase::insert_scalar(std::span<const int64_t> at, const Scalar& value, Entered entered) {
+  auto what = [&] { return described(var()); };
+  memory::Purpose purpose(what);
   if (at.size() != order())
     throw UserError(fmt::format("{} has {} dimension{}, the entry {} coordinate{}", shown(var()), order(),
                                 order() == 1 ? "" : "s", at.size(), at.size() == 1 ? "" : "s"));
@@ -81,6 +84,8 @@ void TensorBase::insert_scalar(std::span<const int64_t> at, const Scalar& value,
 
 void TensorBase::pack_columns(std::span<const std::vector<int64_t>> columns, const void* values, size_t count,
                               Entered entered) {
+  auto what = [&] { return described(var()); };
+  memory::Purpose purpose(what);
   runtime::together(transport(), [&] {
     if (columns.size() != order())
       throw UserError(fmt::format("{} has {} dimensions, but {} columns of coordinates were given", shown(var()),
@@ -98,6 +103,8 @@ void TensorBase::pack_columns(std::span<const std::vector<int64_t>> columns, con
 
 void TensorBase::pack_rows(int64_t first_row, std::span<const int64_t> pos, std::span<const int64_t> crd,
                            const void* values, size_t count, Entered entered) {
+  auto what = [&] { return described(var()); };
+  memory::Purpose purpose(what);
   runtime::together(transport(), [&] {
     if (order() != 2)
       throw UserError(fmt::format("{} has order {}: rows with columns make a matrix", shown(var()), order()));
