@@ -10,6 +10,7 @@
 #include "ir/interpret.hpp"
 #include "ir/print.hpp"
 #include "ir/verify.hpp"
+#include "memory/poison.hpp"
 #include "notation/parse.hpp"
 #include "notation/print.hpp"
 #include "reference/arithmetic.hpp"
@@ -39,6 +40,10 @@ void PrintTo(const Named& named, std::ostream* out) { *out << named.statement <<
 
 class Statements : public ::testing::TestWithParam<Named> {
  protected:
+  // What is read and was never written shows as a wrong result.
+  void SetUp() override { memory::set_poison(memory::Poison::On); }
+  void TearDown() override { memory::set_poison(memory::Poison::Off); }
+
   // One run: sizes, entries and threads all come from the seed.
   void run(uint64_t seed) {
     std::mt19937_64 random{seed};
