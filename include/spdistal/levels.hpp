@@ -1,5 +1,5 @@
 // The registry of level formats. A new level is a header like its neighbours in levels/, its functions in
-// src/tensor/levels/, and one line here.
+// src/level/, and one line here.
 #pragma once
 #include <variant>
 

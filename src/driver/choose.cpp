@@ -7,6 +7,7 @@
 #include "driver/homes.hpp"
 #include "driver/session.hpp"
 #include "driver/state.hpp"
+#include "level/level.hpp"
 #include "notation/concretize.hpp"
 #include "notation/races.hpp"
 #include "schedule/apply.hpp"
@@ -64,10 +65,8 @@ Chosen over_pieces(Chosen chosen, int64_t pieces) {
 // The stored elements below the positions before one of the first level.
 int64_t elements_before(const Pattern& pattern, int64_t position) {
   for (size_t k = 1; k < pattern.order(); k++) {
-    const LevelArrays& level = pattern.level(k);
-    const LevelProperties& properties = pattern.format().levels()[k].properties();
-    if (properties.full) position *= level.range.size();
-    else if (!properties.branchless) position = level.pos.empty() ? 0 : level.pos[position];
+    if (pattern.level(k).positions == 0) return 0;
+    position = functions_of(pattern.format().levels()[k]).children(pattern.level(k), position).lo;
   }
   return position;
 }
@@ -75,12 +74,11 @@ int64_t elements_before(const Pattern& pattern, int64_t position) {
 // The first position of the first level whose coordinate is not below x.
 int64_t first_position(const Pattern& pattern, int64_t x) {
   const LevelArrays& level = pattern.level(0);
-  if (pattern.format().levels()[0].properties().full)
-    return std::clamp(x, level.range.lo, level.range.hi) - level.range.lo;
+  const LevelFunctions& functions = functions_of(pattern.format().levels()[0]);
   int64_t lo = 0, hi = level.positions;
   while (lo < hi) {
     int64_t middle = lo + (hi - lo) / 2;
-    if (level.crd[middle] < x) lo = middle + 1;
+    if (functions.coordinate(level, middle) < x) lo = middle + 1;
     else hi = middle;
   }
   return lo;

@@ -4,10 +4,10 @@
 
 #include "base/require.hpp"
 #include "codegen/processor.hpp"
+#include "level/level.hpp"
 #include "lower/workspace.hpp"
 #include "memory/copy.hpp"
 #include "passes/pipeline.hpp"
-#include "tensor/levels/level.hpp"
 #include "tensor/pack.hpp"
 
 namespace spdistal {

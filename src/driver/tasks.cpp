@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/require.hpp"
+#include "level/level.hpp"
 #include "lower/lower.hpp"
 #include "lower/workspace.hpp"
-#include "tensor/levels/level.hpp"
 
 namespace spdistal {
 

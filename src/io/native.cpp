@@ -18,12 +18,12 @@
 #include "io/checksum.hpp"
 #include "io/formats.hpp"
 #include "io/source.hpp"
+#include "level/level.hpp"
 #include "memory/copy.hpp"
 #include "runtime/transport/agree.hpp"
 #include "runtime/transport/deal.hpp"
 #include "runtime/transport/threads.hpp"
 #include "tensor/distribute.hpp"
-#include "tensor/levels/level.hpp"
 #include "tensor/pack.hpp"
 
 namespace spdistal {

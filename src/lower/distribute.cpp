@@ -7,10 +7,10 @@
 #include <set>
 
 #include "base/require.hpp"
+#include "level/kernel.hpp"
+#include "level/level.hpp"
 #include "lower/lower.hpp"
 #include "notation/bounds.hpp"
-#include "tensor/levels/kernel.hpp"
-#include "tensor/levels/level.hpp"
 
 namespace spdistal::lower {
 

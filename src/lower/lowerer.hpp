@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "ir/build.hpp"
+#include "level/kernel.hpp"
 #include "lower/formula.hpp"
 #include "lower/lower.hpp"
 #include "notation/print.hpp"
-#include "tensor/levels/kernel.hpp"
 
 namespace spdistal::lower {
 

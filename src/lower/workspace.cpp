@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tensor/levels/kernel.hpp"
+#include "level/kernel.hpp"
 
 namespace spdistal::lower {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "tensor/levels/level.hpp"
+#include "level/level.hpp"
 #include "tensor/storage.hpp"
 
 namespace spdistal {

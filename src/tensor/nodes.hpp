@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "tensor/levels/level.hpp"
+#include "level/level.hpp"
 #include "tensor/storage.hpp"
 
 namespace spdistal {

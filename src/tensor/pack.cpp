@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "level/level.hpp"
 #include "memory/copy.hpp"
-#include "tensor/levels/level.hpp"
 #include "tensor/sort.hpp"
 
 namespace spdistal {

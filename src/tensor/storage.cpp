@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <atomic>
 
+#include "level/level.hpp"
 #include "memory/copy.hpp"
 #include "runtime/device/device.hpp"
-#include "tensor/levels/level.hpp"
 
 namespace spdistal {
 
@@ -48,17 +48,6 @@ PatternHandle dense_pattern(const Format& format, const std::vector<int64_t>& di
     levels.push_back({dims[size_t(dim)], range, positions, {}, {}});
   }
   return std::make_shared<const Pattern>(format, dims, std::move(levels));
-}
-
-int64_t checked_positions(int64_t count, int64_t per, size_t bytes, std::string_view what) {
-  int64_t product = 0, size = 0;
-  if (!__builtin_mul_overflow(count, per, &product) && !__builtin_mul_overflow(product, int64_t(bytes), &size) &&
-      size_t(size) <= physical_memory())
-    return product;
-  throw UserError(fmt::format("{} takes {}, more than the {} of this machine's memory", what,
-                              describe_bytes(double(count) * double(per) * double(bytes)),
-                              describe_bytes(double(physical_memory()))),
-                  "a Compressed level stores only the coordinates that occur");
 }
 
 Result<> verify(const Pattern& pattern) {

@@ -10,22 +10,13 @@
 #include <vector>
 
 #include "base/blocks.hpp"
+#include "level/arrays.hpp"
 #include "spdistal/format.hpp"
 #include "spdistal/result.hpp"
 #include "spdistal/scalar_type.hpp"
 #include "tensor/coordinates.hpp"
-#include "tensor/index_array.hpp"
 
 namespace spdistal {
-
-/// The arrays of one level; which of them it uses is its format's business.
-struct LevelArrays {
-  int64_t dim = 0;        // the size of the dimension that the level stores
-  Range range;            // the coordinates that the piece covers: [0, dim) for a whole tensor
-  int64_t positions = 0;  // how many positions the level has
-  IndexArray pos, crd;
-  std::vector<IndexArray> more = {};  // what else the level has, in its own order; as wide as pos
-};
 
 /// Which coordinates are stored, and where: everything but the values.
 class Pattern {
@@ -108,12 +99,8 @@ Result<> verify(const Pattern& pattern);
 Result<> verify(const Storage& storage);
 
 /// All levels dense, over a range of each dimension. Throws UserError where that many elements of the type do not fit;
-/// `what` as below.
+/// `what` completes "… takes 8.0 TiB".
 PatternHandle dense_pattern(const Format& format, const std::vector<int64_t>& dims, const std::vector<Range>& ranges,
                             ScalarType type, std::string_view what);
-
-/// How many elements of `bytes` each `count` positions with `per` below each make. Throws UserError where that is more
-/// than the machine's memory; `what` completes "… takes 8.0 TiB".
-int64_t checked_positions(int64_t count, int64_t per, size_t bytes, std::string_view what);
 
 }  // namespace spdistal

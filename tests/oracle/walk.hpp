@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "level/level.hpp"
 #include "notation/concrete.hpp"
 #include "tensor/iterate.hpp"
-#include "tensor/levels/level.hpp"
 
 namespace spdistal::test {
 

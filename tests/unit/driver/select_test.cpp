@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "level/level.hpp"
 #include "lower/distribute.hpp"
 #include "machine/parse.hpp"
 #include "notation/concretize.hpp"
@@ -14,7 +15,6 @@
 #include "support/random_distribution.hpp"
 #include "support/random_tensor.hpp"
 #include "tensor/iterate.hpp"
-#include "tensor/levels/level.hpp"
 #include "tensor/pack.hpp"
 
 namespace spdistal {

@@ -1,5 +1,5 @@
 // Compressed, non-unique: a coordinate for every distinct tuple of the run (this level and the Singletons after it).
-#include "tensor/levels/lists.hpp"
+#include "level/lists.hpp"
 
 namespace spdistal {
 namespace {

@@ -1,5 +1,5 @@
 // Compressed: each distinct coordinate below a parent once.
-#include "tensor/levels/lists.hpp"
+#include "level/lists.hpp"
 
 namespace spdistal {
 namespace {

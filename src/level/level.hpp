@@ -7,10 +7,10 @@
 #include <span>
 #include <string>
 
+#include "level/arrays.hpp"
 #include "memory/array.hpp"
 #include "plan/partition.hpp"
 #include "spdistal/format.hpp"
-#include "tensor/storage.hpp"
 
 namespace spdistal {
 
@@ -65,6 +65,8 @@ struct LevelFunctions {
   LevelArrays (*pack)(const PackLevel& in, Groups& groups);
   /// The positions below a position of the level above.
   Range (*children)(const LevelArrays& level, int64_t parent);
+  /// The position of the level above that one is below.
+  int64_t (*parent)(const LevelArrays& level, int64_t position);
   /// The coordinate at a position.
   int64_t (*coordinate)(const LevelArrays& level, int64_t position);
   /// Calls `found` with the positions below any of the parents that have the coordinate. Parents are neighbours with

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tensor/levels/lists.hpp"
+#include "level/lists.hpp"
 
 namespace spdistal {
 namespace {
@@ -153,15 +153,11 @@ Located locate_in_kernel(const KernelLevel& level, const Above& above, const Exp
 
 template <>
 const LevelFunctions& level_functions<levels::Hashed>() {
-  static constexpr LevelFunctions table{pack,
-                                        lists::children,
-                                        lists::coordinate,
-                                        locate,
-                                        lists::expand,
-                                        verify,
-                                        lists::Partitions<levels::Hashed>::table,
-                                        &kernel,
-                                        1};
+  static constexpr LevelFunctions table{pack,          lists::children,
+                                        lists::parent, lists::coordinate,
+                                        locate,        lists::expand,
+                                        verify,        lists::Partitions<levels::Hashed>::table,
+                                        &kernel,       1};
   return table;
 }
 

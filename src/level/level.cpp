@@ -1,4 +1,4 @@
-#include "tensor/levels/level.hpp"
+#include "level/level.hpp"
 
 #include <omp.h>
 

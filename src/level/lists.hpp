@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "tensor/levels/kernel.hpp"
-#include "tensor/levels/level.hpp"
+#include "level/kernel.hpp"
+#include "level/level.hpp"
 
 namespace spdistal::lists {
 
@@ -14,6 +14,7 @@ LevelArrays pack(const PackLevel& in, Groups& groups, size_t to_level);
 IndexArray pack_coordinates(const PackLevel& in, const Groups& groups);
 
 Range children(const LevelArrays& level, int64_t parent);
+int64_t parent(const LevelArrays& level, int64_t position);
 int64_t coordinate(const LevelArrays& level, int64_t position);
 /// The positions of a range whose coordinates rise that have the coordinate.
 Range equal_range(const LevelArrays& level, Range positions, int64_t coordinate);
@@ -101,7 +102,7 @@ template <class L>
 constexpr LevelFunctions level_functions(LevelArrays (*pack)(const PackLevel&, Groups&),
                                          std::optional<std::string> (*verify)(const LevelRun&),
                                          const KernelFunctions& kernel) {
-  return {pack, children, coordinate, locate, expand, verify, Partitions<L>::table, &kernel};
+  return {pack, children, parent, coordinate, locate, expand, verify, Partitions<L>::table, &kernel};
 }
 
 }  // namespace spdistal::lists

@@ -2,7 +2,7 @@
 // answer that begins the run.
 #include <fmt/format.h>
 
-#include "tensor/levels/lists.hpp"
+#include "level/lists.hpp"
 
 namespace spdistal {
 namespace {
@@ -13,6 +13,7 @@ LevelArrays pack(const PackLevel& in, Groups& groups) {
 }
 
 Range children(const LevelArrays&, int64_t parent) { return {parent, parent + 1}; }
+int64_t parent(const LevelArrays&, int64_t position) { return position; }
 
 void locate(const LevelArrays& level, Range parents, int64_t coordinate, const std::function<void(Range)>& found) {
   Range at = lists::equal_range(level, parents, coordinate);
@@ -77,6 +78,7 @@ const LevelFunctions& level_functions<levels::Singleton>() {
   static constexpr LevelFunctions table{
       pack,
       children,
+      parent,
       lists::coordinate,
       locate,
       expand,

@@ -1,4 +1,4 @@
-#include "tensor/levels/lists.hpp"
+#include "level/lists.hpp"
 
 #include <fmt/format.h>
 
@@ -34,6 +34,11 @@ LevelArrays pack(const PackLevel& in, Groups& groups, size_t to_level) {
 }
 
 Range children(const LevelArrays& level, int64_t parent) { return {level.pos[parent], level.pos[parent + 1]}; }
+
+int64_t parent(const LevelArrays& level, int64_t position) {
+  return level.pos.visit(
+      [&](auto pos) { return int64_t(std::upper_bound(pos.begin(), pos.end(), position) - pos.begin()) - 1; });
+}
 
 int64_t coordinate(const LevelArrays& level, int64_t position) { return level.crd[position]; }
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "format/registry.hpp"
-#include "tensor/levels/level.hpp"
+#include "level/level.hpp"
 
 namespace spdistal {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "ir/interpret.hpp"
 #include "ir/verify.hpp"
-#include "tensor/levels/kernel.hpp"
-#include "tensor/levels/level.hpp"
+#include "level/kernel.hpp"
+#include "level/level.hpp"
 #include "tensor/pack.hpp"
 #include "unit/ir/call_data.hpp"
 #include "unit/tensor/random_tensors.hpp"

@@ -1,6 +1,6 @@
-#include "tensor/levels/kernel.hpp"
+#include "level/kernel.hpp"
 
-#include "tensor/levels/level.hpp"
+#include "level/level.hpp"
 
 namespace spdistal {
 

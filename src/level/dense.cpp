@@ -1,8 +1,8 @@
 // Dense: position = parent * extent + (coordinate - lo). No arrays.
 #include <fmt/format.h>
 
-#include "tensor/levels/kernel.hpp"
-#include "tensor/levels/level.hpp"
+#include "level/kernel.hpp"
+#include "level/level.hpp"
 
 namespace spdistal {
 namespace {
@@ -27,6 +27,8 @@ Range children(const LevelArrays& level, int64_t parent) {
   int64_t extent = level.range.size();
   return {parent * extent, (parent + 1) * extent};
 }
+
+int64_t parent(const LevelArrays& level, int64_t position) { return position / level.range.size(); }
 
 int64_t coordinate(const LevelArrays& level, int64_t position) {
   return level.range.lo + position % level.range.size();
@@ -112,6 +114,7 @@ const LevelFunctions& level_functions<levels::Dense>() {
   static constexpr LevelFunctions table{
       pack,
       children,
+      parent,
       coordinate,
       locate,
       expand,
