@@ -291,10 +291,18 @@ struct Execution::State {
     for (int64_t q = home.colours().lo; q < home.colours().hi; q++) home.piece(q).zero();
   }
 
+  // Collective the first time: whether there are chunks, and their kernels, which ranks have for themselves.
+  void find_chunks() {
+    runtime::together(transport, [&] {
+      ready = chunks ? chunks->ready(program, *tasks, pieces, transport, session.overlap_bytes) : ReadyChunks();
+      for (size_t k = 0; k < ready->size(); k++)
+        if (!tasks->is_idle(colours().lo + int64_t(k), {})) launcher.compile_chunks(colours().lo + int64_t(k));
+    });
+  }
+
   // Is anything under way, and anything to do meanwhile?
   bool overlaps() {
-    if (!ready)
-      ready = chunks ? chunks->ready(program, *tasks, pieces, transport, session.overlap_bytes) : ReadyChunks();
+    if (!ready) find_chunks();
     return !ready->empty() && std::any_of(program.plan.fetch_order.begin(), program.plan.fetch_order.end(),
                                           [&](size_t k) { return !pieces[k]->is_there(); });
   }

@@ -35,6 +35,7 @@ class Launcher {
 
   /// Compiles what a colour would run.
   void compile(int64_t colour) { code_for({colour, {}}); }
+  void compile_chunks(int64_t colour) { code_for({colour, {}, notation::Start::Old, 0}); }
   /// The text of a kernel that was compiled; empty where none was.
   std::string kernel() const { return compiled_.empty() ? "" : compiled_.begin()->second->kernel.text(); }
 
