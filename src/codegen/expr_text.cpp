@@ -189,6 +189,7 @@ ExprText::Text ExprText::parts(const Expr& e) {
         ScalarType argument = type_of(n.args[0]).scalar;
         require(whole.lanes == 1, "functions are called lane by lane");
         if (is_complex(argument)) needs_.helpers.insert(Helper::Complex);
+        if (n.function == Math::Quotient) needs_.helpers.insert(Helper::Quotient);
         std::string name = math_name(spelling_, n.function, argument);
         if (name == "~" || name.ends_with(' '))
           return Text{name + exact(n.args[0], unary_precedence), unary_precedence, own};

@@ -20,6 +20,7 @@ enum class Helper : uint8_t {
   Append,
   Stream,
   Splat,
+  Quotient,
   Complex,
   AtomicAdd,
   WarpReduce

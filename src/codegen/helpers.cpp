@@ -153,6 +153,13 @@ template <class T, class V> static inline void stream(T* to, V x, bool large) {
 }
 )";
 
+constexpr std::string_view quotient = R"(
+// Of all integers: 0 where the divisor is 0, and what overflows wraps.
+template <class T> static inline T quotient(T a, T b) {
+  return b == 0 ? T(0) : b == -1 ? T(0ull - (unsigned long long)a) : T(a / b);
+}
+)";
+
 constexpr std::string_view splat = R"(
 template <class V, class T> static inline V splat(T x) { return x - V{}; }
 )";
@@ -267,6 +274,7 @@ std::string preamble(const Spelling& spelling, const Needs& needs) {
   if (!cuda) add(Helper::Append, append);
   if (!cuda) add(Helper::Stream, stream);
   add(Helper::Splat, splat);
+  add(Helper::Quotient, cuda ? on_device(quotient) : std::string(quotient));
   if (cuda) add(Helper::AtomicAdd, cuda_atomic);
   if (cuda && needs.helpers.contains(Helper::Complex)) add(Helper::AtomicAdd, cuda_complex_atomic);
   if (cuda) add(Helper::WarpReduce, cuda_warp);

@@ -36,6 +36,7 @@ const Spelling& spelling(Language language) {
 
 std::string math_name(const Spelling& spelling, Math f, ScalarType type) {
   std::string_view name = ir::info(f).name;
+  if (f == Math::Quotient) return fmt::format("{}<{}>", name, spelling.types[size_t(type)]);
   if (spelling.language == Language::Cuda) {
     if (f == Math::Abs && !is_integral(type))
       return is_complex(type) ? "abs" : type == ScalarType::Float32 ? "fabsf" : "fabs";
@@ -82,8 +83,8 @@ const std::vector<std::string>& reserved_words() {
         "linux", "unix", "i386", "restrict", "INT64_MAX", "SPD_ABI_VERSION", "SPDISTAL_ABI_H", "threadIdx", "blockIdx",
         "blockDim", "gridDim", "warpSize", "int32_t", "int64_t", "complex64", "complex128", "call", "min", "max",
         "lower_bound", "upper_bound", "sort", "scratch", "resize", "append", "past_caches", "stream", "fence", "splat",
-        "min_of", "max_of", "atomic_add", "warp_add", "warp_min", "warp_max", "spd_call", "spd_tensor", "spd_array",
-        "spd_level", "spd_context", "spd_kernel", "main"};
+        "quotient", "min_of", "max_of", "atomic_add", "warp_add", "warp_min", "warp_max", "spd_call", "spd_tensor",
+        "spd_array", "spd_level", "spd_context", "spd_kernel", "main"};
     for (ScalarType type : all_scalar_types)
       for (int lanes = 2; lanes <= 64; lanes *= 2)
         out.push_back(type_text(spelling(Language::Cpp), {type, ir::Type::Form::Value, lanes}));

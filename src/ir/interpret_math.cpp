@@ -28,6 +28,8 @@ T real_only(Math f, T a, T b) {
 template <class T>
 T evaluate_math(Math f, T a, T b) {
   if constexpr (std::is_integral_v<T>) {
+    if constexpr (is_integer_v<T>)
+      if (f == Math::Quotient) return b == 0 ? T(0) : arithmetic<BinaryOp::Div>(a, b);
     require(f == Math::Abs, "a function exists for the type it is called with");
     return a < T(1) ? negate(a) : a;
   } else {

@@ -20,6 +20,8 @@ constexpr MathInfo table[] = {
     {Math::Ceil,  "ceil",  1, false, true,  false, false}, {Math::Round, "round", 1, false, true,  false, false},
     {Math::Conj,  "conj",  1, false, false, true,  false}, {Math::Real,  "real",  1, false, false, true,  true},
     {Math::Imag,  "imag",  1, false, false, true,  true},
+    // Division that is defined for all integers: 0 where the divisor is 0, and what overflows wraps.
+    {Math::Quotient, "quotient", 2, true, false, false, false},
 };
 // clang-format on
 static_assert(std::size(table) == math_functions);

@@ -16,7 +16,7 @@ struct MathInfo {
 
 const MathInfo& info(Math function);
 /// All of them, in the order of the enum.
-inline constexpr int math_functions = int(Math::Imag) + 1;
+inline constexpr int math_functions = int(Math::Quotient) + 1;
 
 /// Does it exist for this type?
 bool exists_for(Math function, ScalarType type);

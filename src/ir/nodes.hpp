@@ -65,7 +65,7 @@ using Stmt = Handle<StmtKinds>;
 enum class UnaryOp : uint8_t { Neg, Not };
 enum class BinaryOp : uint8_t { Add, Sub, Mul, Div, Mod, Min, Max, Lt, Le, Gt, Ge, Eq, Ne, And, Or };
 enum class Math : uint8_t { Sqrt, Cbrt, Abs, Exp, Expm1, Log, Log1p, Log2, Log10, Pow, Sin, Cos, Tan, Asin, Acos, Atan, Atan2,
-                            Sinh, Cosh, Tanh, Erf, Floor, Ceil, Round, Conj, Real, Imag };  // see math.hpp
+                            Sinh, Cosh, Tanh, Erf, Floor, Ceil, Round, Conj, Real, Imag, Quotient };  // see math.hpp
 enum class Bound : uint8_t { Lower, Upper };  // the first element >= value, or > value
 enum class Mutability : uint8_t { Const, Mutable };
 enum class StoreMode : uint8_t { Set, Add, AtomicAdd, Stream };  // Stream: Set, past the caches where the array is large

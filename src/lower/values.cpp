@@ -18,6 +18,12 @@ ir::BinaryOp op_of(notation::BinaryOp op) {
   return ops[size_t(op)];
 }
 
+// Whether a processor may refuse to divide an integer by this.
+bool may_trap(const Expr& divisor) {
+  const ir::Scalar* known = ir::constant(divisor);
+  return !known || known->integer() == 0 || known->integer() == -1;
+}
+
 ir::Math math_of(Function function) {
   switch (function) {
     case Function::Sqrt: return ir::Math::Sqrt;
@@ -61,7 +67,9 @@ Expr Lowerer::value(const notation::Expr& expr) {
       [&](const Neg& n) -> Expr { return -ir::cast(type_of(expr), value(n.a)); },
       [&](const Binary& n) -> Expr {
         ScalarType type = type_of(expr);
-        return ir::binary(op_of(n.op), ir::cast(type, value(n.a)), ir::cast(type, value(n.b)));
+        Expr b = ir::cast(type, value(n.b)), a = ir::cast(type, value(n.a));
+        bool divides = n.op == notation::BinaryOp::Div && is_integral(type);
+        return divides && may_trap(b) ? ir::call(ir::Math::Quotient, {a, b}) : ir::binary(op_of(n.op), a, b);
       },
       [&](const Call& n) -> Expr {
         ScalarType type = type_of(n.args[0]);
