@@ -76,6 +76,8 @@ class TensorBase : public TensorRef {
 
   /// Whether every rank gives all the entries, or each its part.
   enum class Entered : uint8_t { Alike, Parts };
+  /// A number as an element. Throws UserError where the type cannot hold it: 1.5 or 2^40 as int32_t.
+  Scalar as_element(const Scalar& value) const;
   void insert_scalar(std::span<const int64_t> at, const Scalar& value, Entered entered);
   void pack_columns(std::span<const std::vector<int64_t>> columns, const void* values, size_t count, Entered entered);
   void pack_rows(int64_t first_row, std::span<const int64_t> pos, std::span<const int64_t> crd, const void* values,
@@ -109,6 +111,10 @@ struct Element {
   std::vector<int64_t> at;
   T value;
 };
+
+/// A number of the language that is not one of the element type, and may not fit it.
+template <class V, class T>
+concept OtherNumber = std::is_arithmetic_v<V> && !std::same_as<V, T>;
 
 /// A tensor with elements of type T: bool, int32_t, int64_t, float, double or std::complex.
 ///
@@ -194,17 +200,38 @@ class Tensor : public TensorBase {
     insert_scalar(std::vector<int64_t>(at.begin(), at.end()), Scalar(value), Entered::Alike);
   }
   void insert(std::span<const int64_t> at, T value) { insert_scalar(at, Scalar(value), Entered::Alike); }
+  /// The same of a number of another type. Throws UserError where an element cannot hold it.
+  template <std::integral I = int64_t, OtherNumber<T> V>
+  void insert(std::initializer_list<I> at, V value) {
+    insert_scalar(std::vector<int64_t>(at.begin(), at.end()), given(value), Entered::Alike);
+  }
+  template <OtherNumber<T> V>
+  void insert(std::span<const int64_t> at, V value) {
+    insert_scalar(at, given(value), Entered::Alike);
+  }
   /// Local. The same of an entry that this rank alone brings. Not to be mixed with `insert` before one `pack()`.
   template <std::integral I = int64_t>
   void insert_local(std::initializer_list<I> at, T value) {
     insert_scalar(std::vector<int64_t>(at.begin(), at.end()), Scalar(value), Entered::Parts);
   }
   void insert_local(std::span<const int64_t> at, T value) { insert_scalar(at, Scalar(value), Entered::Parts); }
+  template <std::integral I = int64_t, OtherNumber<T> V>
+  void insert_local(std::initializer_list<I> at, V value) {
+    insert_scalar(std::vector<int64_t>(at.begin(), at.end()), given(value), Entered::Parts);
+  }
+  template <OtherNumber<T> V>
+  void insert_local(std::span<const int64_t> at, V value) {
+    insert_scalar(at, given(value), Entered::Parts);
+  }
 
   /// Collective. Every element of a dense tensor, by one value or by its coordinates. A rank asks for those that it holds;
   /// of elements with several copies every holder asks, and the answers must agree. Where one throws, the tensor is left
   /// without data. A function sees the tensor as it was.
   void fill(T value) { fill_with(Scalar(value)); }
+  template <OtherNumber<T> V>
+  void fill(V value) {
+    fill_with(as_element(given(value)));
+  }
   template <std::invocable<std::span<const int64_t>> F>
   void fill(F&& value) {
     fill_with([&](std::span<const int64_t> at) { return Scalar(T(value(at))); });
@@ -241,6 +268,14 @@ class Tensor : public TensorBase {
   }
 
  private:
+  // A number of the language as one that can be looked at.
+  template <class V>
+  static Scalar given(V value) {
+    if constexpr (std::same_as<V, bool>) return Scalar(value);
+    else if constexpr (std::floating_point<V>) return Scalar(double(value));
+    else if (std::unsigned_integral<V> && uint64_t(value) > uint64_t(INT64_MAX)) return Scalar(double(value));
+    else return Scalar(int64_t(value));
+  }
   static std::vector<Extent> extents_of(const std::vector<int64_t>& dims) { return {dims.begin(), dims.end()}; }
   static Visit list_in(std::vector<Element<T>>& out) {
     return [&out](std::span<const int64_t> at, const void* value) {

@@ -12,6 +12,7 @@
 #include "runtime/task/mapping.hpp"
 #include "runtime/transport/agree.hpp"
 #include "tensor/distribute.hpp"
+#include "tensor/values.hpp"
 
 namespace spdistal {
 
@@ -72,14 +73,33 @@ std::vector<int64_t> TensorBase::dims() const {
 
 // ---- data ----
 
+Scalar TensorBase::as_element(const Scalar& value) const {
+  return with_type(type(), [&](auto zero) {
+    using T = decltype(zero);
+    return std::visit(
+        [&](auto number) -> Scalar {
+          if (fits<T>(number)) return convert_value<T>(number);
+          std::string given;
+          if constexpr (is_complex_type<decltype(number)>)
+            given = fmt::format("({}, {})", number.real(), number.imag());
+          else given = fmt::format("{}", number);
+          throw UserError(fmt::format("the value {} does not fit an element of {}, which is {}", given, shown(var()),
+                                      name_of(type())),
+                          "give the tensor a type that holds all its values");
+        },
+        static_cast<const ScalarVariant&>(value));
+  });
+}
+
 void TensorBase::insert_scalar(std::span<const int64_t> at, const Scalar& value, Entered entered) {
   auto what = [&] { return described(var()); };
   memory::Purpose purpose(what);
   if (at.size() != order())
     throw UserError(fmt::format("{} has {} dimension{}, the entry {} coordinate{}", shown(var()), order(),
                                 order() == 1 ? "" : "s", at.size(), at.size() == 1 ? "" : "s"));
+  Scalar element = as_element(value);
   Coordinates& entries = inserted(*state_, dims(), entered == Entered::Alike ? Inserted::Alike : Inserted::Parts);
-  std::visit([&](auto v) { entries.add(at, v); }, static_cast<const ScalarVariant&>(value));
+  std::visit([&](auto v) { entries.add(at, v); }, static_cast<const ScalarVariant&>(element));
 }
 
 void TensorBase::pack_columns(std::span<const std::vector<int64_t>> columns, const void* values, size_t count,

@@ -68,6 +68,23 @@ T fill_element(double value, const GeneratorKind& kind) {
   return convert_value<T>(value);
 }
 
+// The last element of a fill is its largest.
+template <class T>
+void check_fits(const Generator& generator, uint64_t elements) {
+  if (generator.kind().values == GeneratorKind::Values::Random || elements == 0) return;
+  double last = generator.kind().element(generator.arguments(), elements - 1);
+  if (!fits<T>(last))
+    throw UserError(fmt::format("the fill '{}' comes to {}, which does not fit {}", generator.kind().name, last,
+                                name_of(scalar_type_of<T>())),
+                    "give the tensor a type that holds all its values");
+}
+
+uint64_t volume_of(const std::vector<int64_t>& dims) {
+  uint64_t volume = 1;
+  for (int64_t dim : dims) volume *= uint64_t(dim);
+  return volume;
+}
+
 }  // namespace
 
 Generator Generator::parse(std::string_view text) {
@@ -118,6 +135,7 @@ Coordinates generate_fill(const Generator& generator, const std::vector<int64_t>
   out.resize(rows.size() * below);
   with_type(type, [&](auto zero) {
     using T = decltype(zero);
+    check_fits<T>(generator, volume_of(dims));
     std::span<T> values = out.values<T>();
 #pragma omp parallel for schedule(static) if (out.size() > 100000)
     for (int64_t e = 0; e < out.size(); e++) {
@@ -135,6 +153,7 @@ void fill(Storage& storage, const Generator& generator) {
   require(generator.is_fill(), "tensors are filled by fills");
   with_type(storage.type(), [&](auto zero) {
     using T = decltype(zero);
+    check_fits<T>(generator, volume_of(storage.dims()));
     std::span<T> values = storage.values<T>();
     const Pattern& pattern = storage.pattern();
     auto value = [&](uint64_t number) { return fill_element<T>(kind.element(generator.arguments(), number), kind); };

@@ -32,8 +32,8 @@ const char* read_into(const char* p, const char* end, T& out) {
   } else {
     double value = 0;
     p = read_real(p, end, value);
-    if (p && !converts<T>(value)) return nullptr;
-    if (p) out = convert_value<T>(value);
+    if (!p || !fits<T>(value)) return nullptr;
+    out = convert_value<T>(value);
     return p;
   }
 }
@@ -45,6 +45,7 @@ const char* read_value(Field field, const char* p, const char* end, T& out) {
     case Field::Integer: {
       int64_t value = 0;
       p = read_integer(p, end, value);
+      if (!p || !fits<T>(value)) return nullptr;
       out = convert_value<T>(value);
       return p;
     }
@@ -53,6 +54,7 @@ const char* read_value(Field field, const char* p, const char* end, T& out) {
         int64_t value = 0;
         const char* behind = read_integer(p, end, value);
         if (behind && ends_word(behind, end)) {
+          if (!fits<T>(value)) return nullptr;
           out = convert_value<T>(value);
           return behind;
         }
@@ -92,18 +94,36 @@ TextFault coordinate_fault(std::string_view chunk, const EntryLayout& layout, si
   return fault;
 }
 
+// Is a word a number, however large?
+bool is_number(std::string_view word) {
+  if (word.starts_with('+')) word.remove_prefix(1);
+  double value = 0;
+  auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return error != std::errc::invalid_argument && stop == word.data() + word.size();
+}
+
+// Is a text what a field asks for, whether or not a type can hold it?
+bool is_value(Field field, std::string_view text) {
+  if (field == Field::Integer) {
+    text.remove_prefix(text.starts_with('+') || text.starts_with('-'));
+    return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+  }
+  if (field != Field::Complex) return is_number(text);
+  std::string_view real = token_at(text, 0), rest = text.substr(real.size());
+  while (!rest.empty() && is_blank(rest[0])) rest.remove_prefix(1);
+  return is_number(real) && is_number(rest);
+}
+
 TextFault value_fault(std::string_view chunk, const EntryLayout& layout, const char* p) {
   size_t begin = size_t(p - chunk.data());
   size_t stop = std::min(chunk.find('\n', begin), chunk.size());
   while (stop > begin && is_blank(chunk[stop - 1])) stop--;
   std::string_view rest = layout.field == Field::Complex ? chunk.substr(begin, stop - begin) : token_at(chunk, begin);
-  double real = 0;
-  bool out_of_range = layout.field == Field::Real && is_integral(layout.type) &&
-                      read_real(rest.data(), rest.data() + rest.size(), real) == rest.data() + rest.size();
   return {begin,
           begin + rest.size(),
-          out_of_range ? fmt::format("{} does not fit {}", describe_token(rest), name_of(layout.type))
-                       : fmt::format("expected {}, found {}", describe(layout.field), describe_token(rest)),
+          is_value(layout.field, rest)
+              ? fmt::format("{} does not fit {}", describe_token(rest), name_of(layout.type))
+              : fmt::format("expected {}, found {}", describe(layout.field), describe_token(rest)),
           {}};
 }
 

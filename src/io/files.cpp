@@ -36,6 +36,17 @@ Contents read_contents(runtime::Transport& transport, const std::string& path, c
   return contents;
 }
 
+// What does not fit the type that is wanted is refused with the file it comes from.
+Coordinates converted(const std::string& path, Coordinates entries, std::optional<ScalarType> type) {
+  try {
+    return std::move(entries).converted(type.value_or(entries.type()));
+  } catch (const UserError& error) {
+    Diagnostic d = error.diagnostic();
+    d.message = fmt::format("{}: {}", path, d.message);
+    throw UserError(d);
+  }
+}
+
 }  // namespace
 
 std::vector<const FileFormat*> all_file_formats() { return {&matrix_market, &frostt, &native}; }
@@ -62,7 +73,7 @@ Coordinates read_part(runtime::Transport& transport, const std::string& path, co
       [&] {
         Coordinates entries = std::holds_alternative<Storage>(contents) ? unpack(std::get<Storage>(contents))
                                                                         : std::get<Coordinates>(std::move(contents));
-        return std::move(entries).converted(options.type.value_or(entries.type()));
+        return converted(path, std::move(entries), options.type);
       },
       runtime::NameRank::No);
 }
@@ -89,8 +100,7 @@ Storage read_storage(const std::string& path, const Format& format, const ReadOp
     throw UserError(fmt::format("{}: the tensor has order {}, its format '{}' order {}", path, entries.order(),
                                 format.str(), format.order()),
                     "a format has one level for each dimension");
-  ScalarType type = options.type.value_or(entries.type());
-  return pack(std::move(entries).converted(type), format);
+  return pack(converted(path, std::move(entries), options.type), format);
 }
 
 void check_can_write(const std::string& path) {

@@ -7,6 +7,23 @@
 #include "base/text.hpp"
 
 namespace spdistal {
+namespace {
+
+[[noreturn]] void refuse_value(const Coordinates& entries, int64_t entry, ScalarType type) {
+  std::vector<int64_t> at;
+  for (size_t d = 0; d < entries.order(); d++) at.push_back(entries.column(d)[size_t(entry)]);
+  std::string value = with_type(entries.type(), [&](auto zero) {
+    using T = decltype(zero);
+    T v = entries.values<T>()[size_t(entry)];
+    if constexpr (is_complex_type<T>) return fmt::format("({}, {})", v.real(), v.imag());
+    else return fmt::format("{}", v);
+  });
+  throw UserError(fmt::format("the value {} at ({}) does not fit {}", value,
+                              join(at, ", ", [](int64_t c) { return std::to_string(c); }), name_of(type)),
+                  "give the tensor a type that holds all its values");
+}
+
+}  // namespace
 
 Coordinates::Coordinates(std::vector<int64_t> dims, ScalarType type) : type_(type), columns_(dims.size()) {
   set_dims(std::move(dims));
@@ -83,9 +100,7 @@ Coordinates Coordinates::converted(ScalarType type) && {
       auto* from = reinterpret_cast<const From*>(values_.data());
       auto* to = reinterpret_cast<To*>(values.data());
       for (int64_t e = 0; e < size_; e++) {
-        if (!converts<To>(from[e]))
-          throw UserError(
-              fmt::format("entry {} does not fit {}: no conversion from {}", e, name_of(type), name_of(type_)));
+        if (!fits<To>(from[e])) refuse_value(*this, e, type);
         to[e] = convert_value<To>(from[e]);
       }
     });

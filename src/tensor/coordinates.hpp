@@ -62,7 +62,7 @@ class Coordinates {
   /// The same entries without a dimension. Its coordinates are forgotten.
   void drop_dimension(size_t dimension);
   Coordinates clone() const;
-  /// The values converted as C++ would; complex numbers into a real type are refused.
+  /// The same in another type. Throws UserError where it cannot hold a value, or is real and the values are complex.
   Coordinates converted(ScalarType type) &&;
 
   /// Every coordinate lies inside its dimension; the refusal names the first entry that does not.

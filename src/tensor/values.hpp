@@ -4,6 +4,7 @@
 #include <complex>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "spdistal/scalar_type.hpp"
 
@@ -40,15 +41,26 @@ To convert_value(From value) {
   }
 }
 
-/// Whether convert_value is defined: a float outside the range of an integer type (or NaN) is not.
+/// Whether a type can hold a number: an integer type whole numbers of its range, a float type all but those so large that
+/// they would become infinite (it rounds), bool any (it holds whether it is zero), a real type no imaginary part.
 template <class To, class From>
-bool converts(From value) {
-  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
+bool fits(From value) {
+  if constexpr (std::is_same_v<To, From> || std::is_same_v<To, bool>) {
+    return true;
+  } else if constexpr (is_complex_type<To>) {
+    using Part = typename To::value_type;
+    if constexpr (is_complex_type<From>) return fits<Part>(value.real()) && fits<Part>(value.imag());
+    else return fits<Part>(value);
+  } else if constexpr (is_complex_type<From>) {
+    return value.imag() == 0 && fits<To>(value.real());
+  } else if constexpr (std::is_floating_point_v<To>) {
+    return !std::isinf(To(value)) || std::isinf(double(value));
+  } else if constexpr (std::is_floating_point_v<From>) {
     // 2^31 and 2^63 are floats exactly; the maxima themselves are not.
     constexpr From bound = From(uint64_t(1) << (sizeof(To) * 8 - 1));
-    return value >= -bound && value < bound;
+    return value >= -bound && value < bound && value == std::trunc(value);
   } else {
-    return true;
+    return std::in_range<To>(int64_t(value));
   }
 }
 

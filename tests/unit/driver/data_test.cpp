@@ -33,6 +33,28 @@ struct Data : ::testing::Test {
   Data() { c.fill(1); }
 };
 
+TEST_F(Data, ValuesThatAnElementCannotHoldAreRefused) {
+  Tensor<int32_t> x("x", {3}, dense1);
+  Tensor<float> y("y", {3}, sparse1);
+  auto message = [](const std::string& value, const std::string& tensor, const std::string& type) {
+    return "error: the value " + value + " does not fit an element of " + tensor + ", which is " + type +
+           "\nhint: give the tensor a type that holds all its values";
+  };
+  EXPECT_EQ(refusal([&] { x.insert({0}, 1.5); }), message("1.5", "x", "int32"));
+  EXPECT_EQ(refusal([&] { x.insert({0}, int64_t(1) << 40); }), message("1099511627776", "x", "int32"));
+  EXPECT_EQ(refusal([&] { x.insert_local({0}, -0.5f); }), message("-0.5", "x", "int32"));
+  EXPECT_EQ(refusal([&] { x.fill(2.5); }), message("2.5", "x", "int32"));
+  EXPECT_EQ(refusal([&] { y.insert({0}, 1e39); }), message("1e+39", "y", "float"));
+  x.insert({1}, 7.0);
+  x.insert({2}, int64_t(-8));
+  y.insert({1}, 0.1);
+  x.pack();
+  y.pack();
+  EXPECT_EQ(x.at({1}), 7);
+  EXPECT_EQ(x.at({2}), -8);
+  EXPECT_EQ(y.at({1}), 0.1f);
+}
+
 TEST_F(Data, EntriesAreInsertedAndPacked) {
   Tensor<double> A("A", {3, 4}, CSR);
   A.insert({2, 2}, 4);
