@@ -16,8 +16,9 @@ namespace spdistal {
 
 /// What the reader wants beyond what the file says.
 struct ReadOptions {
-  std::optional<ScalarType> type;            // converted as C++ would; complex into real is refused
-  std::optional<std::vector<int64_t>> dims;  // for formats that do not record sizes; others must agree
+  std::optional<ScalarType> type;                  // values that it cannot hold are refused
+  std::optional<std::vector<int64_t>> dims;        // for formats that do not record sizes; others must agree
+  std::vector<std::optional<int64_t>> sizes = {};  // of dimensions, where known, for files that do not record theirs
 };
 
 /// A file holds entries in no particular order, or storage as it was.

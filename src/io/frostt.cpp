@@ -1,5 +1,6 @@
-// FROSTT: a line per entry, coordinates from 1 and the value last; '#' starts a comment. The sizes are the largest
-// coordinates unless a first comment "# dims: 4 5 6" gives them, as it does in the files written here.
+// FROSTT: a line per entry, coordinates from 1 and the value last; '#' starts a comment. A first comment "# dims: 4 5 6"
+// gives the sizes, as it does in the files written here; else they are those that the reader knows, else the largest
+// coordinates.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -78,10 +79,22 @@ Header take_header(const runtime::Bytes& bytes) {
   return out;
 }
 
+// All sizes, where they are known and of as many dimensions as the entries have.
+std::optional<std::vector<int64_t>> all_known(const std::vector<std::optional<int64_t>>& sizes,
+                                              const std::optional<size_t>& words) {
+  if (sizes.empty() || (words && *words != sizes.size() + 1)) return std::nullopt;
+  std::vector<int64_t> out;
+  for (const std::optional<int64_t>& size : sizes) {
+    if (!size) return std::nullopt;
+    out.push_back(*size);
+  }
+  return out;
+}
+
 Contents read(runtime::Transport& transport, const std::string& path, const ReadOptions& options) {
   TextReader in(transport, path);
   Header header = take_header(in.header([&] { return write_header(read_header(in)); }));
-  if (!header.dims) header.dims = options.dims;
+  if (!header.dims) header.dims = options.dims ? options.dims : all_known(options.sizes, header.words);
   bool known = header.dims.has_value();
   std::vector<int64_t> dims = header.dims.value_or(std::vector<int64_t>());
   std::optional<size_t> words = header.words;
@@ -93,6 +106,8 @@ Contents read(runtime::Transport& transport, const std::string& path, const Read
   size_t order = known ? dims.size() : *words - 1;
   for (size_t d = 0; d < order; d++) layout.names.push_back(fmt::format("coordinate of dimension {}", d));
   layout.dims = known ? dims : std::vector<int64_t>(order, INT64_MAX);
+  if (!known && options.sizes.size() == order)
+    for (size_t d = 0; d < order; d++) layout.dims[d] = options.sizes[d].value_or(INT64_MAX);
   // Where the order is known, the first line tells whether values are missing (all 1) or complex.
   if (known && words && order > 0 && *words == order) layout.field = Field::Pattern;
   if (known && words && *words == order + 2) layout.field = Field::Complex;
@@ -103,11 +118,14 @@ Contents read(runtime::Transport& transport, const std::string& path, const Read
                    "read it as complex64 or complex128");
   Coordinates entries = in.entries(layout, std::nullopt);
   if (!known) {
-    std::vector<int64_t> largest(order);
-    for (size_t d = 0; d < order; d++)
-      for (int64_t c : entries.column(d)) largest[d] = std::max(largest[d], c + 1);
-    transport.allreduce(largest.data(), largest.size(), ScalarType::Int64, runtime::ReduceOp::Max);
-    entries.set_dims(largest);
+    std::vector<int64_t> sizes(order);
+    for (size_t d = 0; d < order; d++) {
+      if (layout.dims[d] < INT64_MAX) sizes[d] = layout.dims[d];
+      else
+        for (int64_t c : entries.column(d)) sizes[d] = std::max(sizes[d], c + 1);
+    }
+    transport.allreduce(sizes.data(), sizes.size(), ScalarType::Int64, runtime::ReduceOp::Max);
+    entries.set_dims(sizes);
   }
   return entries;
 }

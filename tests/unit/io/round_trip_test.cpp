@@ -225,7 +225,8 @@ TEST(MatrixMarket, GivesValuesTheTypeAskedFor) {
   EXPECT_EQ(read_coordinates(integers).values<int64_t>()[0], -3);
   EXPECT_EQ(read_coordinates(integers, {.type = ScalarType::Float32, .dims = {}}).values<float>()[0], -3.0f);
   std::string reals = scratch.file("r.mtx", "%%MatrixMarket matrix coordinate real general\n1 2 1\n1 2 -3.75\n");
-  EXPECT_EQ(read_coordinates(reals, {.type = ScalarType::Int32, .dims = {}}).values<int32_t>()[0], -3);
+  std::string whole = scratch.file("w.mtx", "%%MatrixMarket matrix coordinate real general\n1 2 1\n1 2 -3e2\n");
+  EXPECT_EQ(read_coordinates(whole, {.type = ScalarType::Int32, .dims = {}}).values<int32_t>()[0], -300);
   EXPECT_EQ(read_coordinates(reals, {.type = ScalarType::Complex64, .dims = {}}).values<std::complex<float>>()[0],
             -3.75f);
   EXPECT_TRUE(read_coordinates(reals, {.type = ScalarType::Bool, .dims = {}}).values<bool>()[0]);
@@ -240,6 +241,25 @@ TEST(MatrixMarket, GivesAVectorForAMatrixOfOneColumnOrRow) {
   EXPECT_EQ(refusal(scratch, [&] { read_storage(column, CSF(3)); }),
             "error: c.mtx: the tensor has order 2, its format 'sss' order 3\nhint: a format has one level for each "
             "dimension");
+}
+
+TEST(Frostt, TakesSizesThatAreKnownWhereItHasNone) {
+  Scratch scratch;
+  std::string bare = scratch.file("bare.tns", "1 2 5\n3 1 6\n");
+  auto dims = [&](const std::string& file, std::vector<std::optional<int64_t>> sizes) {
+    return read_coordinates(file, {.type = {}, .dims = {}, .sizes = std::move(sizes)}).dims();
+  };
+  EXPECT_EQ(dims(bare, {9, 8}), (std::vector<int64_t>{9, 8}));
+  EXPECT_EQ(dims(bare, {std::nullopt, 8}), (std::vector<int64_t>{3, 8}));
+  EXPECT_EQ(dims(bare, {}), (std::vector<int64_t>{3, 2}));
+  EXPECT_EQ(dims(bare, {9, 8, 7}), (std::vector<int64_t>{3, 2})) << "sizes of another order say nothing";
+  EXPECT_EQ(dims(scratch.file("own.tns", "# dims: 4 5\n1 2 5\n"), {9, 8}), (std::vector<int64_t>{4, 5}));
+  EXPECT_EQ(dims(scratch.file("empty.tns", "# nothing\n"), {9, 0}), (std::vector<int64_t>{9, 0}));
+  EXPECT_EQ(refusal(scratch,
+                    [&] {
+                      dims(bare, {2, 8});
+                    }),
+            "error: bare.tns:2:1: expected a coordinate of dimension 0 of 1 to 2, found '3'\n  3 1 6\n  ^");
 }
 
 TEST(Frostt, TakesItsOrderFromTheFirstLineAndItsSizesFromTheEntries) {
