@@ -272,8 +272,10 @@ struct Execution::State {
         homecoming.reset();
       }
       if (!*in_place && !homecoming)
-        homecoming.emplace(transport, home_region(program.plan), *result, tasks->grid(), colours(), targets,
-                           writes && !adds && !by_steps ? Arrival::Assign : Arrival::Add, &notes.traffic);
+        runtime::together(transport, [&] {
+          homecoming.emplace(transport, home_region(program.plan), *result, tasks->grid(), colours(), targets,
+                             writes && !adds && !by_steps ? Arrival::Assign : Arrival::Add, &notes.traffic);
+        });
       if (in_chunks) launch_chunks(*result, When::Others);
       else
         together([&] {

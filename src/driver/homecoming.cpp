@@ -42,6 +42,11 @@ Homecoming::Homecoming(runtime::Transport& transport, std::string name, const Ho
       arrival_(arrival),
       traffic_(traffic),
       has_replicas_(has_replicas(home)) {
+  std::vector<std::vector<Range>> ranges;
+  for (const Target& target : targets_) ranges.push_back(target.ranges);
+  size_t taken = 0;
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) taken += home.piece(q).bytes();
+  check_memory(home.format(), ranges, home.type(), taken);
   for (const Target& target : targets_)
     pieces_.emplace_back(dense_pattern(home.format(), home.dims(), target.ranges, home.type(), "a dense piece"),
                          home.type());

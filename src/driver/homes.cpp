@@ -62,6 +62,8 @@ Shares homes_of(const TensorVar& tensor, int ranks) {
   std::vector<int64_t> extents;
   for (const Forall& loop : loops) extents.push_back(bounds.size(loop.var));
   Shares out{ColourGrid(extents), {}};
+  // One colour has everything: rows too, where there are no columns and thus no elements to deal out.
+  if (out.grid.count() == 1) return {out.grid, {whole_share(dims)}};
   for (int64_t colour = 0; colour < out.grid.count(); colour++) {
     std::vector<int64_t> point = out.grid.point_of(colour);
     LoopValues values;

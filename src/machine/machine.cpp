@@ -7,6 +7,8 @@
 namespace spdistal {
 namespace {
 
+constexpr int64_t most_processors = int64_t(1) << 20;  // each has pieces of its own, which take time to plan for
+
 std::string dim_name(size_t level, size_t dim) {
   static constexpr std::string_view letters[] = {"x", "y", "z"};
   std::string machine = level == 0 ? "M" : fmt::format("M[{}]", level);
@@ -45,6 +47,12 @@ Machine::Machine(std::vector<Grid> levels)
       y(levels_, 0, 1),
       z(levels_, 0, 2) {
   if (levels_->empty()) throw UserError("a machine needs at least one grid");
+  int64_t processors = 1;
+  for (const Grid& grid : *levels_)
+    for (const Extent& extent : grid.extents())
+      if (__builtin_mul_overflow(processors, extent.value().value_or(1), &processors) || processors > most_processors)
+        throw UserError(fmt::format("the machine has more than {} processors", most_processors),
+                        "where it has more points than there are ranks, a rank has several pieces");
 }
 
 Machine::Level Machine::operator[](size_t level) const {

@@ -52,7 +52,12 @@ Machine read_machine(std::string_view text) {
     levels.emplace_back(std::move(extents), kind);
   } while (in.accept("/"));
   if (!in.at_end()) in.fail(in.peek(), fmt::format("unexpected '{}'", in.peek().text));
-  return Machine(std::move(levels));
+  try {
+    return Machine(std::move(levels));
+  } catch (const UserError& error) {
+    throw UserError(
+        Diagnostic{error.diagnostic().message, {{std::string(text), 0, text.size()}}, error.diagnostic().hint});
+  }
 }
 
 ParsedDistribution read_distribution(std::string_view text, const Machine& machine) {

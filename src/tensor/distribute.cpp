@@ -44,6 +44,9 @@ Home at_one_place(Transport& transport, Storage whole, const Format& format, Sha
   std::vector<int64_t> dims = whole.dims();
   ScalarType type = whole.type();
   std::vector<Storage> pieces = runtime::together(transport, [&] {
+    std::vector<Range> all;
+    for (int64_t dim : dims) all.push_back({0, dim});
+    check_memory(format, std::vector(size_t(shares.grid.count()), all), type);
     std::vector<Storage> out;
     for (int64_t c = 1; c < shares.grid.count(); c++) out.push_back(whole.clone());
     out.push_back(std::move(whole));

@@ -311,6 +311,15 @@ std::vector<int64_t> first_of_rank(const Shares& simple, const runtime::Mapping&
   return out;
 }
 
+// Pieces of position blocks are as large as what is there, which is checked as they are made.
+void check_memory(const Making& making, Range colours, ScalarType type) {
+  std::vector<std::vector<Range>> ranges;
+  for (int64_t c = colours.lo; c < colours.hi; c++)
+    if (const Share& share = making.simple.of[size_t(c)]; share.positions.empty())
+      ranges.push_back(hull(share, making.dims));
+  spdistal::check_memory(making.format, ranges, type);
+}
+
 std::vector<Records> bring_nodes(runtime::Transport& transport, Making& making, const Entries& entries,
                                  const Bring& bring) {
   Records mine = runtime::together(transport, [&] {
@@ -368,6 +377,7 @@ Home make_home(runtime::Transport& transport, Entries entries, const std::vector
   std::vector<Storage> pieces;
   std::vector<NodeEnds> ends;
   runtime::together(transport, [&] {
+    check_memory(making, colours, type);
     for (int64_t c = colours.lo; c < colours.hi; c++) {
       size_t i = size_t(c - colours.lo);
       if (like[size_t(c)] != c) {

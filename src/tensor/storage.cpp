@@ -7,6 +7,7 @@
 
 #include "level/level.hpp"
 #include "memory/copy.hpp"
+#include "memory/out_of_memory.hpp"
 #include "runtime/device/device.hpp"
 
 namespace spdistal {
@@ -48,6 +49,28 @@ PatternHandle dense_pattern(const Format& format, const std::vector<int64_t>& di
     levels.push_back({dims[size_t(dim)], range, positions, {}, {}});
   }
   return std::make_shared<const Pattern>(format, dims, std::move(levels));
+}
+
+void check_memory(const Format& format, std::span<const std::vector<Range>> pieces, ScalarType type, size_t taken) {
+  // What lies below the first sparse level is not known yet: that one takes at least an index for each position above.
+  double bytes = double(taken), largest = 0;
+  for (const std::vector<Range>& ranges : pieces) {
+    double positions = 1;
+    size_t k = 0;
+    for (; k < format.order() && format.levels()[k].properties().full; k++)
+      positions *= double(ranges[size_t(format.mode_order()[k])].size());
+    double piece = positions * double(k == format.order() ? size_of(type) : sizeof(int32_t));
+    bytes += piece;
+    largest = std::max(largest, piece);
+  }
+  // One that is too large by itself is refused where it is made, with the dimension.
+  if (bytes <= double(physical_memory()) || largest > double(physical_memory())) return;
+  throw UserError(
+      fmt::format("storing a tensor densely in {} piece{} of one process takes {}, more than the {} of this "
+                  "machine's memory",
+                  pieces.size(), pieces.size() == 1 ? "" : "s", describe_bytes(bytes),
+                  describe_bytes(double(physical_memory()))),
+      "a Compressed level stores only the coordinates that occur; more ranks on more machines have more room");
 }
 
 Result<> verify(const Pattern& pattern) {

@@ -103,4 +103,8 @@ Result<> verify(const Storage& storage);
 PatternHandle dense_pattern(const Format& format, const std::vector<int64_t>& dims, const std::vector<Range>& ranges,
                             ScalarType type, std::string_view what);
 
+/// Refuses what does not fit into the memory of the machine together: the dense levels of all pieces that a process makes
+/// of a tensor, each over its ranges, beside `taken` bytes that are there. Throws UserError.
+void check_memory(const Format& format, std::span<const std::vector<Range>> pieces, ScalarType type, size_t taken = 0);
+
 }  // namespace spdistal

@@ -1,13 +1,20 @@
 #include "runtime/partition/grid.hpp"
 
+#include <fmt/format.h>
+
 #include "base/require.hpp"
+#include "base/text.hpp"
+#include "spdistal/error.hpp"
 
 namespace spdistal::runtime {
 
 ColourGrid::ColourGrid(std::vector<int64_t> extents) : extents_(std::move(extents)), count_(1) {
   for (int64_t extent : extents_) {
     require(extent > 0, "a grid has at least one colour along each dimension");
-    require(!__builtin_mul_overflow(count_, extent, &count_), "the colours of a grid can be counted");
+    if (__builtin_mul_overflow(count_, extent, &count_) || count_ > most_colours)
+      throw UserError(fmt::format("a grid of {} is more than {} pieces, and each is planned for by itself",
+                                  join(extents_, " x ", [](int64_t n) { return std::to_string(n); }), most_colours),
+                      "divide what is distributed into as many pieces as there are processors");
   }
 }
 

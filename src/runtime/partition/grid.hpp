@@ -8,6 +8,10 @@ namespace spdistal::runtime {
 
 class ColourGrid {
  public:
+  /// What is known of each colour takes room and time on every rank.
+  static constexpr int64_t most_colours = int64_t(1) << 20;
+
+  /// Throws UserError where there would be more.
   explicit ColourGrid(std::vector<int64_t> extents);
 
   int order() const { return int(extents_.size()); }
