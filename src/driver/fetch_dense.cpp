@@ -1,5 +1,6 @@
 // Fetching pieces of dense tensors.
 #include "driver/fetch_state.hpp"
+#include "runtime/space/box_index.hpp"
 #include "runtime/transport/agree.hpp"
 
 namespace spdistal {
@@ -11,12 +12,27 @@ using runtime::Partition;
 using runtime::Rect;
 using runtime::Space;
 
+namespace {
+
+// What the pieces here cover, by level.
+std::vector<std::vector<Range>> home_boxes(const Home& home) {
+  std::vector<std::vector<Range>> out;
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) {
+    std::vector<Range>& box = out.emplace_back();
+    for (const LevelArrays& level : home.piece(q).pattern().levels()) box.push_back(level.range);
+  }
+  return out;
+}
+
+}  // namespace
+
 void Fetch::State::plan_dense(const Home& home, const FetchRequest& request) {
   Space universe = universe_of(home.format(), home.dims());
   Partition held = held_by(home, universe);
   std::vector<Space> missing;
   Instances own(colours);
   runtime::together(transport, [&] {
+    runtime::BoxIndex index(home_boxes(home));
     for (int64_t c = colours.lo; c < colours.hi; c++) {
       FetchedPiece& p = piece(c);
       std::vector<Space> sets = request.needs[size_t(c)].coordinates;
@@ -38,8 +54,10 @@ void Fetch::State::plan_dense(const Home& home, const FetchRequest& request) {
         return true;
       };
       if (!request.copy)
-        for (int64_t q = home.colours().lo; q < home.colours().hi && !p.home; q++)
-          if (covers_all(home.piece(q)) && runtime::contains(held[q], needed)) p.home = q;
+        for (int64_t k : index.meeting(sides))
+          if (int64_t q = home.colours().lo + k;
+              !p.home && covers_all(home.piece(q)) && runtime::contains(held[q], needed))
+            p.home = q;
       if (p.home) {
         missing.push_back(Space(int(home.order())));
         own.add(Instance(home.type(), Layout::compact(Space(int(home.order())))));

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "driver/fetch_state.hpp"
+#include "runtime/space/box_index.hpp"
 #include "runtime/transport/agree.hpp"
 #include "runtime/transport/deal.hpp"
 #include "tensor/pack.hpp"
@@ -84,6 +85,45 @@ Space held_positions(const Home& home, int64_t q) {
   });
   return Space::from_intervals(std::move(runs));
 }
+
+// What colours need, found by piece: coordinates along each dimension, and positions where the access is split.
+class Wanted {
+ public:
+  Wanted(const std::vector<Need>& needs) : needs_(needs), index_(boxes_of(needs)) {}
+
+  // The colours that may need something of a piece, whose first position of the split level is `base`.
+  std::vector<int64_t> of(const Home& home, int64_t q, int64_t base, const std::optional<plan::Split>& split) const {
+    const Pattern& pattern = home.piece(q).pattern();
+    std::vector<Range> box = hull(home.shares().of[size_t(q)], home.dims());
+    // Shares of positions say nothing of coordinates: how far the outermost level goes does.
+    const LevelArrays& outermost = pattern.level(0);
+    Range& side = box[size_t(pattern.format().mode_order()[0])];
+    if (outermost.crd.empty()) side = runtime::common(side, outermost.range);
+    else if (pattern.format().levels()[0].properties().ordered)
+      side = runtime::common(side, {outermost.crd[0], outermost.crd[outermost.crd.size() - 1] + 1});
+    if (split) box.push_back({base, base + pattern.level(split->level).positions});
+    return index_.meeting(box);
+  }
+  std::vector<Need> needs_of(const std::vector<int64_t>& colours) const {
+    std::vector<Need> out;
+    for (int64_t c : colours) out.push_back(needs_[size_t(c)]);
+    return out;
+  }
+
+ private:
+  static std::vector<std::vector<Range>> boxes_of(const std::vector<Need>& needs) {
+    std::vector<std::vector<Range>> out;
+    for (const Need& need : needs) {
+      std::vector<Range>& box = out.emplace_back();
+      for (const Space& set : need.coordinates) box.push_back(set.empty() ? Range{} : set.bounding()[0]);
+      if (need.positions) box.push_back(*need.positions);
+    }
+    return out;
+  }
+
+  const std::vector<Need>& needs_;
+  runtime::BoxIndex index_;
+};
 
 // What the colours of this rank gather of what each other rank holds.
 std::vector<runtime::Writer> gathered_sets(const Home& home, const std::vector<size_t>& gathered,
@@ -219,6 +259,7 @@ void Fetch::State::plan_sparse(const Home& home, const FetchRequest& request) {
 
   // What each home piece gives to each colour.
   Givers givers(home.shares(), home_ranks);
+  Wanted wanted(needs);
   std::vector<runtime::Writer> to(size_t(transport.size()));
   std::vector<std::vector<Given>> given(pieces.size());
   runtime::together(transport, [&] {
@@ -226,13 +267,17 @@ void Fetch::State::plan_sparse(const Home& home, const FetchRequest& request) {
       const Storage& stored = home.piece(q);
       if (stored.nnz() == 0) continue;
       int64_t base = request.access.split ? home.base(q, request.access.split->level) : 0;
-      Partition selected = select(request.access, stored, base, request.colours, needs);
+      std::vector<int64_t> takers = wanted.of(home, q, base, request.access.split);
+      if (takers.empty()) continue;
+      runtime::ColourGrid some({int64_t(takers.size())});
+      Partition selected = select(request.access, stored, base, some, wanted.needs_of(takers));
       Space held = held_positions(home, q);
       std::optional<Coordinates> entries;
-      for (int64_t c = 0; c < request.colours.count(); c++) {
+      for (size_t k = 0; k < takers.size(); k++) {
+        int64_t c = takers[k];
         int rank = task_ranks.rank_of(c);
         if (!givers.gives(q, rank)) continue;
-        Space part = selected[c] & held;
+        Space part = selected[int64_t(k)] & held;
         if (part.empty()) continue;
         bool here = rank == transport.rank(), whole = here && part.size() == stored.nnz();
         if (!entries && (!whole || request.copy)) entries = unpack(stored);

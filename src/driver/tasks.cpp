@@ -228,10 +228,10 @@ std::optional<Space> Tasks::evaluate(const plan::Set& set, int64_t colour, const
   return match(
       set, [](const plan::Everything&) -> std::optional<Space> { return {}; },
       [&](const plan::Occurring& n) -> std::optional<Space> {
-        auto [found, fresh] = occurring_.try_emplace({n.access, n.level}, std::vector<Space>(size_t(colours_.size())));
+        auto [found, fresh] = occurring_.try_emplace({n.access, n.level});
         if (fresh)
           for (int64_t c = colours_.lo; c < colours_.hi; c++)
-            found->second[size_t(c - colours_.lo)] = occurring((*pieces[n.access])[c], n.level);
+            found->second.push_back(occurring((*pieces[n.access])[c], n.level));
         return found->second[size_t(colour - colours_.lo)];
       },
       [&](const plan::Both& n) -> std::optional<Space> {

@@ -168,19 +168,21 @@ int64_t count_distinct(runtime::Transport& transport, const CountedLevel& counte
 }
 
 std::vector<int64_t> count_others(runtime::Transport& transport, const Tree& tree, const Shares& shares,
-                                  const Format& format, Range colours, const std::vector<Storage>& pieces,
-                                  const std::vector<int64_t>& alike) {
+                                  const Format& format, const std::vector<int64_t>& dims, Range colours,
+                                  const std::vector<Storage>& pieces, const std::vector<int64_t>& alike) {
   std::vector<bool> counts;  // the pieces that are not copies of another
   for (int64_t c = colours.lo; c < colours.hi; c++) counts.push_back(alike[size_t(c)] == c);
   std::vector<int64_t> meet, sums;
   for (const CountedLevel& counted : tree.counted()) {
     bool any = false;
     int64_t sum = 0;
+    ShareIndex index(shares, format, dims, counted.end + 1);
     for (int64_t c = colours.lo; c < colours.hi; c++) {
       if (!counts[size_t(c - colours.lo)]) continue;
       sum += pieces[size_t(c - colours.lo)].pattern().level(counted.end).positions;
-      for (int64_t b = 0; b < c && !any; b++)
-        any = alike[size_t(b)] == b && may_meet(shares.of[size_t(b)], shares.of[size_t(c)], format, counted.end + 1);
+      if (any) continue;
+      for (int64_t b : index.before(c))
+        any |= alike[size_t(b)] == b && may_meet(shares.of[size_t(b)], shares.of[size_t(c)], format, counted.end + 1);
     }
     meet.push_back(any);
     sums.push_back(sum);
@@ -222,7 +224,7 @@ Counts count_positions(runtime::Transport& transport, const Shares& simple, cons
       auto ends = read_ends(tree, share(transport, write_ends(tree, colours, pieces, alike)));
       nodes = count_consecutive(tree, in_order(simple, format, dims, ends), ends);
     } else {
-      nodes.all = count_others(transport, tree, simple, format, colours, pieces, alike);
+      nodes.all = count_others(transport, tree, simple, format, dims, colours, pieces, alike);
     }
   }
   for (size_t k = 0; k < dims.size(); k++) {

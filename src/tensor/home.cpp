@@ -42,6 +42,8 @@ Home::Home(runtime::Transport& transport, Format format, std::vector<int64_t> di
 void Home::find_owned(Plan& plan) {
   size_t tail = plan.tree.tail();
   auto in_tail = [&](size_t dimension) { return plan.format.level_of(dimension) >= tail; };
+  ShareIndex index(plan.simple, plan.format, plan.dims, plan.dims.size());
+  std::vector<int64_t> alike = first_alike(plan.simple);
   for (int64_t c = plan.colours.lo; c < plan.colours.hi; c++) {
     const Share& mine = plan.simple.of[size_t(c)];
     Owned& owned = plan.owned.emplace_back();
@@ -50,12 +52,16 @@ void Home::find_owned(Plan& plan) {
     for (const FusedRange& fused : mine.fused)
       owned.padded = owned.padded || std::any_of(fused.dims.begin(), fused.dims.end(), in_tail);
     for (const PositionBlock& split : mine.positions) owned.padded = owned.padded || split.level >= tail;
-    owned.nothing = holds_nothing(mine, plan.dims);
-    for (int64_t b = 0; b < c && !owned.nothing; b++) {
+    owned.nothing = holds_nothing(mine, plan.dims) || alike[size_t(c)] != c;
+    if (owned.nothing) continue;
+    for (int64_t b : index.before(c)) {
       const Share& other = plan.simple.of[size_t(b)];
       if (holds_nothing(other, plan.dims) || !may_meet(other, mine, plan.format, plan.dims.size())) continue;
-      if (covers(other, mine)) owned.nothing = true;
-      else owned.others.push_back(&other);
+      if (covers(other, mine)) {
+        owned.nothing = true;
+        break;
+      }
+      owned.others.push_back(&other);
     }
   }
 }

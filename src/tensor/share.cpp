@@ -186,6 +186,37 @@ bool may_meet(const Share& a, const Share& b, const Format& format, size_t level
   return true;
 }
 
+namespace {
+
+// What a share holds of each of the first levels, and of the parts of their positions.
+std::vector<std::vector<Range>> boxes_of(const Shares& shares, const Format& format, const std::vector<int64_t>& dims,
+                                         size_t levels) {
+  std::vector<std::vector<Range>> out;
+  size_t splits = 0;
+  for (const Share& share : shares.of) {
+    std::vector<Range>& box = out.emplace_back();
+    std::vector<Range> sides = hull(share, dims);
+    for (size_t k = 0; k < levels; k++) box.push_back(sides[size_t(format.mode_order()[k])]);
+    if (holds_nothing(share, dims)) continue;
+    for (const PositionBlock& block : share.positions)
+      if (block.level < levels) box.push_back({block.part, block.part + 1});
+    splits = std::max(splits, box.size() - levels);
+  }
+  for (std::vector<Range>& box : out) box.resize(levels + splits);  // those that hold nothing have empty sides
+  return out;
+}
+
+}  // namespace
+
+ShareIndex::ShareIndex(const Shares& shares, const Format& format, const std::vector<int64_t>& dims, size_t levels)
+    : boxes_(boxes_of(shares, format, dims, levels)), index_(boxes_) {}
+
+std::vector<int64_t> ShareIndex::before(int64_t colour) const {
+  std::vector<int64_t> out = index_.meeting(boxes_[size_t(colour)]);
+  out.erase(std::lower_bound(out.begin(), out.end(), colour), out.end());
+  return out;
+}
+
 bool covers(const Share& outer, const Share& inner) {
   for (size_t d = 0; d < outer.coordinates.size(); d++)
     if (!contains(outer.coordinates[d], inner.coordinates[d])) return false;

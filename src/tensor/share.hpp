@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/partition/grid.hpp"
+#include "runtime/space/box_index.hpp"
 #include "runtime/space/space.hpp"
 #include "spdistal/format.hpp"
 #include "spdistal/result.hpp"
@@ -72,6 +73,18 @@ bool holds_nothing(const Share& share, const std::vector<int64_t>& dims);
 
 /// Whether some element may satisfy both, as far as the first `levels` levels tell.
 bool may_meet(const Share& a, const Share& b, const Format& format, size_t levels);
+/// The colours that `may_meet` may hold of, found without asking each pair.
+class ShareIndex {
+ public:
+  ShareIndex(const Shares& shares, const Format& format, const std::vector<int64_t>& dims, size_t levels);
+  /// Colours below one whose shares it may meet; others hold nothing in common with it.
+  std::vector<int64_t> before(int64_t colour) const;
+
+ private:
+  std::vector<std::vector<Range>> boxes_;
+  runtime::BoxIndex index_;
+};
+
 /// Whether what satisfies `inner` satisfies `outer`. "No" may be wrong.
 bool covers(const Share& outer, const Share& inner);
 

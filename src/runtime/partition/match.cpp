@@ -4,24 +4,37 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <queue>
 
 #include "base/require.hpp"
 #include "runtime/partition/packed.hpp"
+#include "runtime/space/box_index.hpp"
 #include "runtime/transport/agree.hpp"
 #include "runtime/transport/deal.hpp"
 
 namespace spdistal::runtime {
 namespace {
 
+std::vector<Range> box_of(const Space& set) {
+  Rect box = set.bounding();
+  return {box.sides().begin(), box.sides().end()};
+}
+
+BoxIndex index_of(const std::vector<ColouredSpace>& sets) {
+  std::vector<std::vector<Range>> boxes;
+  for (const ColouredSpace& item : sets) boxes.push_back(box_of(item.set));
+  return BoxIndex(std::move(boxes));
+}
+
 /// Calls f(holder, part) for each holder of a part of the set; returns whether all of it is held.
 template <class F>
-bool split_among_all(const std::vector<ColouredSpace>& held, const Space& set, F&& f) {
+bool split_among_all(const std::vector<ColouredSpace>& held, const BoxIndex& index, const Space& set, F&& f) {
   Space rest = set;
-  for (const auto& [colour, piece] : held)
-    if (Space part = set & piece; !part.empty()) {
+  for (int64_t k : index.meeting(box_of(set)))
+    if (Space part = set & held[size_t(k)].set; !part.empty()) {
       rest = rest - part;
-      f(colour, std::move(part));
+      f(held[size_t(k)].colour, std::move(part));
     }
   return rest.empty();
 }
@@ -70,11 +83,14 @@ class Owners {
   }
 
   void take_in_order(const std::vector<ColouredSpace>& held) {
-    Space taken(dims_);
-    for (const auto& [colour, set] : held) {
-      if (Space own = set - taken; !own.empty()) sets_.push_back({colour, std::move(own)});
-      taken = taken | set;
+    BoxIndex index = index_of(held);
+    for (size_t k = 0; k < held.size(); k++) {
+      Space own = held[k].set;
+      for (int64_t before : index.meeting(box_of(own)))
+        if (size_t(before) < k) own = own - held[size_t(before)].set;
+      if (!own.empty()) sets_.push_back({held[k].colour, std::move(own)});
     }
+    index_.emplace(index_of(sets_));
   }
 
   template <class F>
@@ -102,7 +118,8 @@ class Owners {
   template <class F>
   bool split_any(const Space& set, F&& f) const {
     Space rest = set;
-    for (const auto& [colour, own] : sets_) {
+    for (int64_t k : index_->meeting(box_of(set))) {
+      const auto& [colour, own] = sets_[size_t(k)];
       Space part = rest & own;
       if (part.empty()) continue;
       rest = rest - part;
@@ -115,13 +132,16 @@ class Owners {
   int dims_;
   std::vector<Interval> line_;
   std::vector<ColouredSpace> sets_;
+  std::optional<BoxIndex> index_;  // of the sets
 };
 
 /// What the rank has a copy of itself; takes it out of what is needed.
 std::vector<Match> match_here(const std::vector<ColouredSpace>& held, std::vector<ColouredSpace>& needed) {
   std::vector<Match> out;
+  BoxIndex index = index_of(held);
   for (auto& [user, rest] : needed)
-    for (const auto& [source, set] : held) {
+    for (int64_t k : index.meeting(box_of(rest))) {
+      const auto& [source, set] = held[size_t(k)];
       if (rest.empty()) break;
       Space part = rest & set;
       if (part.empty()) continue;
@@ -165,6 +185,7 @@ std::vector<Match> match(Transport& transport, const Partition& held, const Part
 
   Mapping source_ranks(held.colours(), transport.size()), user_ranks(needed.colours(), transport.size());
   std::vector<Writer> to(static_cast<size_t>(transport.size()));
+  BoxIndex index = index_of(sources == Sources::Everyone ? held_here : std::vector<ColouredSpace>());
   Owners owners(dims, sources == Sources::Everyone ? std::vector<ColouredSpace>() : held_here);
   for (const auto& [wanting_colour, set] : needed_here) {
     int64_t user = wanting_colour;
@@ -177,7 +198,7 @@ std::vector<Match> match(Transport& transport, const Partition& held, const Part
         if (giver == taker) break;
       }
     };
-    all_held &= sources == Sources::Everyone ? split_among_all(held_here, set, tell) : owners.split(set, tell);
+    all_held &= sources == Sources::Everyone ? split_among_all(held_here, index, set, tell) : owners.split(set, tell);
   }
   if (unheld == Unheld::Refuse)
     together(transport, [&] { require(all_held, "everything that is needed is held somewhere"); });
