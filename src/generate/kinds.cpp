@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/loop_errors.hpp"
+
 namespace spdistal {
 
 void append_in_parallel(Range all, Coordinates& out, const std::function<void(Range, Coordinates&)>& f) {
@@ -11,11 +13,13 @@ void append_in_parallel(Range all, Coordinates& out, const std::function<void(Ra
   if (pieces <= 1) return f(all, out);
   std::vector<Coordinates> made;
   for (int64_t k = 0; k < pieces; k++) made.emplace_back(out.dims(), out.type());
+  LoopErrors errors;
 #pragma omp parallel for schedule(dynamic)
   for (int64_t k = 0; k < pieces; k++) {
     Range mine = block(all.size(), pieces, k);
-    f({all.lo + mine.lo, all.lo + mine.hi}, made[size_t(k)]);
+    errors([&] { f({all.lo + mine.lo, all.lo + mine.hi}, made[size_t(k)]); });
   }
+  errors.raise();
   int64_t total = out.size();
   for (const Coordinates& piece : made) total += piece.size();
   out.reserve(total);

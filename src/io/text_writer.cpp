@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/loop_errors.hpp"
 #include "io/source.hpp"
 #include "memory/copy.hpp"
 #include "runtime/transport/agree.hpp"
@@ -65,11 +66,13 @@ void format_lines(const Home& home, const TextLayout& layout, const Put& put) {
   Coordinates entries(home.dims(), home.type());
   entries.resize(portion);
   auto flush = [&] {
+    LoopErrors errors;
 #pragma omp parallel for schedule(dynamic) if (size > block_entries)
     for (size_t b = 0; b < blocks.size(); b++) {
       int64_t lo = std::min(size, int64_t(b) * block_entries);
-      format_block(blocks[b], entries, layout, lo, std::min(size, lo + block_entries));
+      errors([&] { format_block(blocks[b], entries, layout, lo, std::min(size, lo + block_entries)); });
     }
+    errors.raise();
     for (const std::string& text : blocks)
       if (!text.empty()) put(text);
     size = 0;

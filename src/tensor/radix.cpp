@@ -8,6 +8,7 @@
 #include <bit>
 #include <vector>
 
+#include "base/loop_errors.hpp"
 #include "base/require.hpp"
 
 namespace spdistal {
@@ -104,9 +105,11 @@ void sort(Record* a, Record* b, int64_t n, int bits, Record* out, int threads) {
   size_t digits = starts.size() - 1;
   for (size_t d = 0; d < digits; d++)
     if (size(d) > share) bucket(d, threads);
+  LoopErrors errors;
 #pragma omp parallel for schedule(dynamic, 8) num_threads(threads)
   for (size_t d = 0; d < digits; d++)
-    if (size(d) > 0 && size(d) <= share) bucket(d, 1);
+    if (size(d) > 0 && size(d) <= share) errors([&] { bucket(d, 1); });
+  errors.raise();
 }
 
 }  // namespace
