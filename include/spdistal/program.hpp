@@ -1,5 +1,6 @@
 // A statement and all that is said about it, from text: what the command line and other languages build on.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,7 +39,8 @@ struct Comparison {
 
 class Program {
  public:
-  /// Reads and checks everything but data. Throws UserError with the offending text underlined.
+  /// Collective. Reads and checks everything but data. Throws UserError with the offending text underlined, and where
+  /// ranks have other texts than the first.
   explicit Program(const ProgramText& text);
 
   /// The statement, its loops before and after the schedule, and where tensors are placed.
@@ -58,6 +60,12 @@ class Program {
   /// Collective. Is this the rank that speaks for all? Connects to the others where that has not been done. Settings of
   /// the environment that are refused are so when a program is made, on all ranks alike.
   static bool leads();
+  /// Collective. Throws UserError on all ranks, naming one, where ranks were not given the same words: those of a command
+  /// line, say.
+  static void agree_on(const std::vector<std::string>& words);
+  /// Collective. Runs what all ranks do, such as all of a program. An error that the other ranks do not know of (memory ran
+  /// out) comes out with the rank named, and ends them when this rank ends; `leads` then says that it is to say so.
+  static int on_all_ranks(const std::function<int()>& body);
   /// The result in a line or two: sizes, stored elements, a small one whole.
   std::string result() const;
   /// Writes what was asked for.
@@ -70,6 +78,13 @@ class Program {
   std::vector<std::string> notes() const;
 
  private:
+  // What the collective calls above do, but for how they end where one rank fails.
+  void load_data();
+  std::string describe_result() const;
+  void write_outputs() const;
+  RunTimes time_runs(int runs);
+  Comparison compare();
+
   struct State;
   std::shared_ptr<State> state_;
 };

@@ -117,6 +117,7 @@ void note_full_result(const Assignment& assignment) {
 void choose_once(StatementState& statement, const Homes& homes) {
   Prepared& prepared = *statement.prepared;
   if (prepared.chosen) return;
+  agree_on(statement);
   note_what_is_not_followed(statement.scheduled);
   note_full_result(statement.assignment);
   prepared.chosen = choose(statement, pieces_of(statement), homes);

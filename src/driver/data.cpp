@@ -53,7 +53,10 @@ Coordinates read_entries(const TensorState& tensor, const std::string& path) {
   auto what = [&] { return fmt::format("what {} reads from {}", described(tensor.var), path); };
   memory::Purpose purpose(what);
   const Format& format = tensor.var.format();
-  Coordinates mine = read_part(transport(), path, {.type = tensor.var.type(), .dims = std::nullopt});
+  runtime::agree_on_texts(transport(), {path}, "reads", "every rank reads the same files, in the same order");
+  std::vector<std::optional<int64_t>> sizes;
+  for (const Extent& extent : tensor.var.dims()) sizes.push_back(extent.value());
+  Coordinates mine = read_part(transport(), path, {.type = tensor.var.type(), .dims = std::nullopt, .sizes = sizes});
   squeeze(mine, format.order());
   if (mine.order() != format.order())
     throw UserError(fmt::format("{}: the tensor has order {}, its format '{}' order {}", path, mine.order(),

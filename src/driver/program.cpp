@@ -12,6 +12,7 @@
 #include "machine/parse.hpp"
 #include "machine/print.hpp"
 #include "notation/parse.hpp"
+#include "runtime/transport/agree.hpp"
 #include "schedule/distribution.hpp"
 #include "schedule/extents.hpp"
 #include "schedule/parse.hpp"
@@ -220,10 +221,25 @@ class Reader {
   Scope scope_;
 };
 
+// All that was said, one word after the other.
+std::vector<std::string> words_of(const ProgramText& text) {
+  std::vector<std::string> out{text.statement, text.machine.value_or(""), text.schedule};
+  for (const std::vector<std::string>* options :
+       {&text.formats, &text.types, &text.sizes, &text.distributions, &text.inputs, &text.generators, &text.outputs})
+    out.insert(out.end(), options->begin(), options->end());
+  return out;
+}
+
 }  // namespace
+
+void Program::agree_on(const std::vector<std::string>& words) {
+  runtime::agree_on_texts(Session::instance().transport(), words, "was given",
+                          "all ranks run one program: start them with the same arguments");
+}
 
 Program::Program(const ProgramText& text) {
   Session::instance();  // settings that are refused are so before anything else
+  agree_on(words_of(text));
   Reader reader(text);
   auto statement = std::make_shared<StatementState>(reader.statement());
   state_ = std::make_shared<State>(State{text, statement, reader.placed(), reader.tensors()});

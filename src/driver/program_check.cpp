@@ -118,7 +118,7 @@ Complex as_complex(const Storage& storage, int64_t position) {
                    [&](auto zero) { return as_complex(Scalar(storage.values<decltype(zero)>()[size_t(position)])); });
 }
 
-Comparison Program::check() {
+Comparison Program::compare() {
   Assignment assignment = state_->statement->assignment;
   if (assignment.op == AssignOp::Add)
     assignment = {assignment.lhs, AssignOp::Set, Binary{BinaryOp::Add, assignment.lhs, assignment.rhs}};

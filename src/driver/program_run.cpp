@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "driver/collective.hpp"
 #include "driver/operations.hpp"
 #include "driver/program_state.hpp"
 #include "driver/session.hpp"
@@ -128,7 +129,7 @@ void fill_by(TensorState& tensor, const Generator& generator, const std::vector<
 
 bool Program::has_data() const { return !state_->text.inputs.empty() || !state_->text.generators.empty(); }
 
-void Program::load() {
+void Program::load_data() {
   // What cannot be written is refused before anything is read or computed.
   for (const std::string& option : state_->text.outputs) {
     std::string path = split_option(option, "a:result.mtx").second;
@@ -181,27 +182,53 @@ void Program::load() {
 }
 
 std::string Program::kernel() {
-  waiting().compile(state_->result());
-  return kernel_text(*state_->statement);
+  return collectively([&] {
+    waiting().compile(state_->result());
+    return kernel_text(*state_->statement);
+  });
 }
 
 std::string Program::plan() {
-  waiting().compile(state_->result());
-  return plan_text(*state_->statement);
+  return collectively([&] {
+    waiting().compile(state_->result());
+    return plan_text(*state_->statement);
+  });
 }
 
-std::string Program::report() { return report_text(*state_->statement); }
+std::string Program::report() {
+  return collectively([&] { return report_text(*state_->statement); });
+}
+
+void Program::load() {
+  collectively([&] { load_data(); });
+}
+std::string Program::result() const {
+  return collectively([&] { return describe_result(); });
+}
+void Program::write() const {
+  collectively([&] { write_outputs(); });
+}
+RunTimes Program::time(int runs) {
+  return collectively([&] { return time_runs(runs); });
+}
+Comparison Program::check() {
+  return collectively([&] { return compare(); });
+}
+
+int Program::on_all_ranks(const std::function<int()>& body) { return collectively(body); }
 
 bool Program::leads() { return Session::leads(); }
 
 void Program::compute() {
   TensorState& result = state_->result();
   // Checks and timed runs start from the old value again; what holds nothing yet is zero.
-  if (reads_itself(state_->statement->assignment) && result.home) state_->before = result.home->clone(transport());
-  waiting().compute(result);
+  collectively([&] {
+    if (reads_itself(state_->statement->assignment) && result.home) state_->before = result.home->clone(transport());
+    waiting().compute(result);
+  });
 }
 
-std::string Program::result() const {
+std::string Program::describe_result() const {
   TensorState& result = state_->result();
   const Home& home = data_of(result);
   std::string name = result.var.symbol().name();
@@ -221,14 +248,14 @@ std::string Program::result() const {
   return out + "\n";
 }
 
-void Program::write() const {
+void Program::write_outputs() const {
   for (const std::string& option : state_->text.outputs) {
     auto [name, path] = split_option(option, "a:result.mtx");
     with_option(option, [&, file = path] { write_home(transport(), file, data_of(*state_->find(name))); });
   }
 }
 
-RunTimes Program::time(int runs) {
+RunTimes Program::time_runs(int runs) {
   using Clock = std::chrono::steady_clock;
   std::vector<double> seconds;
   TensorState& result = state_->result();

@@ -125,7 +125,8 @@ Session& Session::instance() {
 bool Session::leads() {
   if (!there_is_one && !connected_first) connected_first = start();
   try {
-    return instance().transport().rank() == 0;
+    runtime::Transport& transport = instance().transport();
+    return transport.rank() == 0 || transport.gave_up();
   } catch (const UserError&) {  // which all ranks have come to, and one of them says
     return connected_first->rank() == 0;
   }

@@ -33,6 +33,7 @@ class Session {
   /// The one of this process, made at first use.
   static Session& instance();
   /// Collective where there is no session yet. Is this the rank that speaks for all, settings that are refused included?
+  /// One that has given up on the others speaks for itself.
   static bool leads();
 
   /// MPI where a launcher started the process or the program runs MPI already, else this process alone. Started when it

@@ -98,6 +98,9 @@ std::shared_ptr<TensorState> find_tensor(const notation::TensorVar& var);
 StatementState make_statement(const notation::Assignment& assignment);
 /// The statement, its loops, and its loops after the schedule.
 std::string print_statement(const StatementState& statement, notation::Printer& names);
+/// Collective. Throws UserError on all ranks, naming one, where they do not mean the same statement: its text, schedule,
+/// sizes, formats, types and distributions.
+void agree_on(const StatementState& statement);
 /// Collective where there are several pieces. Decides what runs on them; `homes` tells how skewed operands are.
 Chosen choose(const StatementState& statement, int64_t pieces, const Homes& homes = {});
 /// How many pieces a statement is cut into where nobody says: those of the machine that its tensors live on, else one for

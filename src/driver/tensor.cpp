@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "driver/collective.hpp"
 #include "driver/described.hpp"
 #include "driver/session.hpp"
 #include "driver/state.hpp"
@@ -151,19 +152,25 @@ void TensorBase::pack_rows(int64_t first_row, std::span<const int64_t> pos, std:
 }
 
 void TensorBase::pack() {
-  runtime::together(transport(), [&] { dims(); });
-  pack_inserted(*state_);
+  collectively([&] {
+    runtime::together(transport(), [&] { dims(); });
+    pack_inserted(*state_);
+  });
 }
 
-void TensorBase::read_file(const std::string& path) { set_entries(*state_, read_entries(*state_, path)); }
+void TensorBase::read_file(const std::string& path) {
+  collectively([&] { set_entries(*state_, read_entries(*state_, path)); });
+}
 
 void TensorBase::fill_with(const Scalar& value) {
-  fill_elements([&](std::span<const int64_t>) { return value; });
+  collectively([&] { fill_elements([&](std::span<const int64_t>) { return value; }); });
 }
 
 void TensorBase::fill_with(const std::function<Scalar(std::span<const int64_t> at)>& value) {
-  waiting().finish(*state_);  // the function may look at what the tensor held before
-  fill_elements(value);
+  collectively([&] {
+    waiting().finish(*state_);  // the function may look at what the tensor held before
+    fill_elements(value);
+  });
 }
 
 void TensorBase::fill_elements(const std::function<Scalar(std::span<const int64_t> at)>& value) {
@@ -180,11 +187,15 @@ void TensorBase::fill_elements(const std::function<Scalar(std::span<const int64_
   });
 }
 
-void TensorBase::write(const std::string& path) const { write_home(transport(), path, data_of(*state_)); }
-int64_t TensorBase::nnz() const { return data_of(*state_).nnz(); }
+void TensorBase::write(const std::string& path) const {
+  collectively([&] { write_home(transport(), path, data_of(*state_)); });
+}
+int64_t TensorBase::nnz() const {
+  return collectively([&] { return data_of(*state_).nnz(); });
+}
 
 Scalar TensorBase::element(std::span<const int64_t> at) const {
-  const Home& home = data_of(*state_);
+  const Home& home = collectively([&]() -> const Home& { return data_of(*state_); });
   if (at.size() != order())
     throw UserError(fmt::format("{} has {} dimensions, not {}", shown(var()), order(), at.size()));
   return with_type(type(), [&](auto zero) {
@@ -193,7 +204,7 @@ Scalar TensorBase::element(std::span<const int64_t> at) const {
     runtime::Mapping mapping(home.shares().grid.count(), transport().size());
     if (order() == 0 && mapping.colours_of(transport().size() - 1).size() > 0)
       return Scalar(home.piece(home.colours().lo).values<T>()[0]);
-    return Scalar(spdistal::at<T>(transport(), home, at));
+    return collectively([&] { return Scalar(spdistal::at<T>(transport(), home, at)); });
   });
 }
 
@@ -208,7 +219,7 @@ void TensorBase::each_owned(const Visit& f) const {
 }
 
 void TensorBase::each_element(const Visit& f) const {
-  Coordinates all = spdistal::gather(transport(), data_of(*state_));
+  Coordinates all = collectively([&] { return spdistal::gather(transport(), data_of(*state_)); });
   std::vector<int64_t> at(order());
   for (int64_t e = 0; e < all.size(); e++) {
     for (size_t d = 0; d < order(); d++) at[d] = all.column(d)[size_t(e)];
@@ -227,8 +238,12 @@ Schedule TensorBase::schedule() const {
   return Schedule(state_->current);
 }
 
-void TensorBase::compile() { waiting().compile(*state_); }
-void TensorBase::compute() { waiting().compute(*state_); }
+void TensorBase::compile() {
+  collectively([&] { waiting().compile(*state_); });
+}
+void TensorBase::compute() {
+  collectively([&] { waiting().compute(*state_); });
+}
 
 std::string TensorBase::statement() const {
   if (!state_->current) return "";
@@ -236,20 +251,26 @@ std::string TensorBase::statement() const {
 }
 
 std::string TensorBase::plan() const {
-  waiting().compile(*state_);
-  return plan_text(*state_->current);
+  return collectively([&] {
+    waiting().compile(*state_);
+    return plan_text(*state_->current);
+  });
 }
 
 std::string TensorBase::report() const {
-  data_of(*state_);
-  if (!state_->current || !state_->current->prepared)
-    throw UserError(fmt::format("{} was not computed", shown(var())), "assign to it first: a(i) = B(i, j) * c(j)");
-  return report_text(*state_->current);
+  return collectively([&] {
+    data_of(*state_);
+    if (!state_->current || !state_->current->prepared)
+      throw UserError(fmt::format("{} was not computed", shown(var())), "assign to it first: a(i) = B(i, j) * c(j)");
+    return report_text(*state_->current);
+  });
 }
 
 std::string TensorBase::kernel() const {
-  waiting().compile(*state_);
-  return kernel_text(*state_->current);
+  return collectively([&] {
+    waiting().compile(*state_);
+    return kernel_text(*state_->current);
+  });
 }
 
 }  // namespace spdistal

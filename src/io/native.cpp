@@ -191,9 +191,12 @@ class Reader {
     std::byte* start = file_.bytes.data() + sizeof head;
     if (checksum(start, head[3] * sizeof(uint64_t), reinterpret_cast<std::byte*>(words_.data())) != head[4])
       damaged("the checksum of its header is wrong");
+    header_checksum_ = head[4];
     read_tensor();
   }
 
+  /// Of all sizes, and of the checksums of all arrays.
+  uint64_t header_checksum() const { return header_checksum_; }
   int64_t pieces() const { return pieces_; }
   const std::vector<int64_t>& dims() const { return dims_; }
   ScalarType type() const { return type_; }
@@ -292,6 +295,7 @@ class Reader {
   std::string path_;
   MappedFile file_;
   std::vector<uint64_t> words_;
+  uint64_t header_checksum_ = 0;
   size_t at_ = 0, first_piece_ = 0;
   ScalarType type_{};
   Format format_;
@@ -300,10 +304,12 @@ class Reader {
 };
 
 Contents read(runtime::Transport& transport, const std::string& path, const ReadOptions&) {
-  return runtime::together(
+  uint64_t header = 0;
+  Contents out = runtime::together(
       transport,
       [&]() -> Contents {
         Reader in(path);
+        header = in.header_checksum();
         if (in.pieces() == 0) throw UserError(fmt::format("{}: the file has no pieces", path));
         if (in.pieces() == 1 && transport.size() == 1) return in.piece(0);
         Range mine = block(in.pieces(), transport.size(), transport.rank());
@@ -312,6 +318,8 @@ Contents read(runtime::Transport& transport, const std::string& path, const Read
         return all;
       },
       runtime::NameRank::No);
+  runtime::agree_same(transport, header, fmt::format("the file '{}'", path));
+  return out;
 }
 
 void write(runtime::Transport& transport, const std::string& path, const Home& home) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/blocks.hpp"
+#include "base/loop_errors.hpp"
 #include "io/entries.hpp"
 #include "memory/copy.hpp"
 #include "runtime/transport/agree.hpp"
@@ -38,6 +39,15 @@ std::string_view lines_of_block(std::string_view text, int64_t blocks, int64_t n
   };
   size_t begin = line_at(here.lo), end = line_at(here.hi);
   return text.substr(begin, end - begin);
+}
+
+// A number that tells files apart without reading them: of their length, and of how they begin and end.
+uint64_t looks_of(std::string_view text) {
+  constexpr size_t some = 4096;
+  std::string seen = fmt::format("{} ", text.size());
+  seen += text.substr(0, some);
+  seen += text.substr(text.size() - std::min(text.size(), some));
+  return std::hash<std::string>{}(seen);
 }
 
 // What goes before a chunk that the first rank sends; no bytes: there are no more.
@@ -76,8 +86,9 @@ runtime::Bytes TextReader::header(const std::function<runtime::Bytes()>& read) {
     source_ = TextSource::open(path_);
     chunk_ = {source_->next(), 0};
     at_ = size_t(found.at);
-    if (chunk_.text.size() < at_) fail_at_end("the file is not the same on all ranks");
+    at_ = std::min(at_, chunk_.text.size());  // of another file, which is said next
   });
+  agree_same(transport_, looks_of(chunk_.text), fmt::format("the file '{}'", path_));
   return bytes;
 }
 
@@ -150,8 +161,11 @@ void TextReader::parse_chunk(std::string_view text, const EntryLayout& layout, s
   for (size_t k = 0; k < parts.size(); k++) places[k + 1] += places[k];
   into.resize(places.back());
   std::vector<ParsedChunk> parsed(parts.size());
+  LoopErrors errors;
 #pragma omp parallel for schedule(dynamic) if (parts.size() > 1)
-  for (size_t k = 0; k < parts.size(); k++) parsed[k] = parse_entries(parts[k], layout, into, places[k]);
+  for (size_t k = 0; k < parts.size(); k++)
+    errors([&] { parsed[k] = parse_entries(parts[k], layout, into, places[k]); });
+  errors.raise();
 
   // Comments and blank lines leave gaps: the parts move together.
   int64_t size = places[0], value_bytes = int64_t(size_of(layout.type));

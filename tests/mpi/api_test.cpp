@@ -305,5 +305,32 @@ TEST(Api, WhatSomeRanksWriteAnyNumberReads) {
   }
 }
 
+TEST(Errors, OfRanksThatMeanAnotherStatementNameOne) {
+  if (ranks() == 1) return;
+  IndexVar i("i"), j("j");
+  int64_t odd = ranks() - 1;
+  bool me = rank() == odd;
+  Tensor<double> a("a", {3}, dense1), B("B", {3, 4}, CSR), c("c", {4}, dense1);
+  B.insert({2, 3}, 3);
+  B.pack();
+  c.fill(1);
+  std::string hint = "'\nhint: every rank says the same statements of the same tensors, in the same order";
+  if (me) a(i) = 2 * B(i, j) * c(j);
+  else a(i) = B(i, j) * c(j);
+  EXPECT_EQ(refusal([&] { a.compute(); }), "error: rank " + std::to_string(odd) +
+                                               " says 'a(i) = 2 * B(i,j) * c(j)', rank 0 'a(i) = B(i,j) * c(j)" + hint);
+  // The ranks are in step, and the next statement is computed.
+  a(i) = B(i, j) * c(j);
+  EXPECT_EQ(a.at({2}), 3);
+}
+
+TEST(Errors, OfRanksThatReadOtherFilesNameOne) {
+  if (ranks() == 1) return;
+  std::string mine = rank() == 1 ? "other.mtx" : "this.mtx";
+  EXPECT_EQ(
+      refusal([&] { Tensor<double>::read(mine, CSR); }),
+      "error: rank 1 reads 'other.mtx', rank 0 'this.mtx'\nhint: every rank reads the same files, in the same order");
+}
+
 }  // namespace
 }  // namespace spdistal

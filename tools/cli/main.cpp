@@ -125,17 +125,21 @@ int main(int argc, char** argv) {
     // All ranks compute, one speaks. They are connected before anything can go wrong: a launcher ends all when one ends
     // with an error, and the message of another may be lost.
     if (!spdistal::Program::leads()) std::cout.setstate(std::ios::failbit), std::cerr.setstate(std::ios::failbit);
-    try {
-      app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-      int code = app.exit(error);
-      return code == 0 ? 0 : kBadInput;
-    }
-    return run(text, {print.begin(), print.end()}, runs, check, report);
+    return spdistal::Program::on_all_ranks([&] {
+      spdistal::Program::agree_on({argv + 1, argv + argc});
+      try {
+        app.parse(argc, argv);
+      } catch (const CLI::ParseError& error) {
+        int code = app.exit(error);
+        return code == 0 ? 0 : kBadInput;
+      }
+      return run(text, {print.begin(), print.end()}, runs, check, report);
+    });
   } catch (const spdistal::UserError& error) {
     std::cerr << error.what() << "\n";
     return kBadInput;
   } catch (const std::exception& error) {
+    if (spdistal::Program::leads()) std::cerr.clear();  // a rank that has given up on the others speaks for itself
     std::cerr << error.what() << "\n";
     return kFailure;
   }

@@ -38,7 +38,22 @@ Bytes write(const std::exception_ptr& error) {
   return out.take();
 }
 
-[[noreturn]] void raise(const Bytes& bytes, const std::string& where) {
+/// An error of one of the three kinds that all ranks know of.
+template <class Error>
+class Known final : public Error, public Agreed {
+ public:
+  using Error::Error;
+};
+
+enum class Told : uint8_t { Everyone, Nobody };
+
+template <class Error, class Argument>
+[[noreturn]] void raise_known(Told told, Argument&& argument) {
+  if (told == Told::Everyone) throw Known<Error>(std::forward<Argument>(argument));
+  throw Error(std::forward<Argument>(argument));
+}
+
+[[noreturn]] void raise(const Bytes& bytes, const std::string& where, Told told) {
   Reader in(bytes);
   Kind kind = in.take<Kind>();
   Diagnostic diagnostic;
@@ -50,10 +65,12 @@ Bytes write(const std::exception_ptr& error) {
     diagnostic.excerpts.push_back({std::move(text), begin, end});
   }
   diagnostic.message = where + diagnostic.message;
-  if (kind == Kind::User) throw UserError(std::move(diagnostic));
-  if (kind == Kind::System) throw SystemError(diagnostic.message);
-  throw InternalError(diagnostic.message);
+  if (kind == Kind::User) raise_known<UserError>(told, std::move(diagnostic));
+  if (kind == Kind::System) raise_known<SystemError>(told, std::move(diagnostic.message));
+  raise_known<InternalError>(told, std::move(diagnostic.message));
 }
+
+std::string name_of(int64_t rank) { return fmt::format("rank {}: ", rank); }
 
 }  // namespace
 
@@ -63,15 +80,39 @@ void agree(Transport& transport, const std::exception_ptr& mine, NameRank name) 
   std::vector<Bytes> all = share(transport, mine ? write(mine) : Bytes());
   auto first = std::ranges::find_if(all, [](const Bytes& bytes) { return !bytes.empty(); });
   bool everywhere = std::ranges::all_of(all, [&](const Bytes& bytes) { return bytes == *first; });
-  raise(*first, everywhere || name == NameRank::No ? "" : fmt::format("rank {}: ", first - all.begin()));
+  raise(*first, everywhere || name == NameRank::No ? "" : name_of(first - all.begin()), Told::Everyone);
+}
+
+void raise_as_own(const Transport& transport, const std::exception_ptr& mine) {
+  raise(write(mine), transport.size() > 1 ? name_of(transport.rank()) : "", Told::Nobody);
+}
+
+void agree_on_texts(Transport& transport, const std::vector<std::string>& texts, std::string_view does,
+                    std::string_view hint) {
+  if (transport.size() == 1) return;
+  Writer out;
+  for (const std::string& text : texts) out.put_text(text);
+  Bytes mine = out.take();
+  size_t hash = std::hash<std::string_view>{}({reinterpret_cast<const char*>(mine.data()), mine.size()});
+  std::vector<size_t> hashes = transport.allgather(hash);
+  if (std::ranges::all_of(hashes, [&](size_t other) { return other == hashes[0]; })) return;
+  std::vector<Bytes> all = share(transport, mine);
+  size_t r = size_t(std::ranges::find_if(all, [&](const Bytes& bytes) { return bytes != all[0]; }) - all.begin());
+  Reader first(all[0]), other(all[r]);
+  auto next = [](Reader& in) { return in.at_end() ? std::string() : in.take_text(); };
+  std::string here = next(first), there = next(other);
+  while (here == there && !(first.at_end() && other.at_end())) here = next(first), there = next(other);
+  auto quoted = [](const std::string& text) { return text.empty() ? "nothing" : fmt::format("'{}'", text); };
+  throw Known<UserError>(fmt::format("rank {} {} {}, rank 0 {}", r, does, quoted(there), quoted(here)),
+                         std::string(hint));
 }
 
 void agree_same(Transport& transport, uint64_t hash, std::string_view what) {
   std::vector<uint64_t> all = transport.allgather(hash);
   for (size_t r = 1; r < all.size(); r++)
     if (all[r] != all[0])
-      throw UserError(fmt::format("{} on rank {} is not that of rank 0", what, r),
-                      "this call describes the whole; every rank makes it alike");
+      throw Known<UserError>(fmt::format("{} on rank {} is not that of rank 0", what, r),
+                             "this call describes the whole; every rank makes it alike");
 }
 
 }  // namespace spdistal::runtime

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "runtime/transport/transport.hpp"
 
@@ -13,6 +15,12 @@ namespace spdistal::runtime {
 
 /// Whether an error says which rank it comes from. Of what is wrong with a file, say, it does not matter who read it.
 enum class NameRank { Yes, No };
+
+/// What errors are besides that all ranks throw because they agreed on them.
+class Agreed {
+ public:
+  virtual ~Agreed() = default;
+};
 
 /// Collective. Returns where no rank brings an error (nullptr). Otherwise throws on every rank the error of the lowest
 /// rank that has one, of the same kind (UserError, SystemError, InternalError; others become InternalError), with the
@@ -53,6 +61,15 @@ class Attempts {
  private:
   std::exception_ptr error_;
 };
+
+/// Throws an error of this rank alone again, of the same kind, as `agree` would: with the rank named where there are
+/// several.
+[[noreturn]] void raise_as_own(const Transport& transport, const std::exception_ptr& mine);
+
+/// Collective. Throws a UserError on every rank where not all bring the same texts: "rank 2 <does> 'b.mtx', rank 0 'a.mtx'",
+/// of the first that differs.
+void agree_on_texts(Transport& transport, const std::vector<std::string>& texts, std::string_view does,
+                    std::string_view hint);
 
 /// Collective. Throws a UserError on every rank where not all bring the same number (a hash of the arguments of a call
 /// that must be made alike): "<what> on rank 2 is not that of rank 0".

@@ -29,8 +29,21 @@ Request as_request(MPI_Request request) {
   return out;
 }
 
+// A rank of this process has given up: MPI_Finalize would wait for ranks that wait for it.
+bool someone_gave_up = false;
+
+// Ends all ranks, as a launcher would where one fails.
+[[noreturn]] void end_all_ranks() {
+  constexpr int failure_at_run_time = 3;
+  std::fflush(nullptr);
+  MPI_Abort(MPI_COMM_WORLD, failure_at_run_time);
+  std::abort();
+}
+
 void finalize_at_exit() {
-  if (mpi_is_running()) MPI_Finalize();
+  if (!mpi_is_running()) return;
+  if (someone_gave_up) end_all_ranks();
+  MPI_Finalize();
 }
 
 class Mpi final : public Transport {
@@ -43,21 +56,33 @@ class Mpi final : public Transport {
     MPI_Comm_size(comm_, &size_);
   }
   ~Mpi() override {
-    if (mpi_is_running()) MPI_Comm_free(&comm_);
+    if (!mpi_is_running()) return;
+    stay();
+    MPI_Comm_free(&comm_);
+  }
+
+  void give_up() override {
+    Transport::give_up();
+    someone_gave_up = true;
   }
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
 
-  void barrier() override { check(MPI_Barrier(comm_), "MPI_Barrier"); }
+  void barrier() override {
+    stay();
+    check(MPI_Barrier(comm_), "MPI_Barrier");
+  }
 
   void broadcast(std::span<std::byte> data, int root) override {
+    stay();
     if (!fits(int64_t(data.size()))) return Transport::broadcast(data, root);
     check(MPI_Bcast(data.data(), int(data.size()), MPI_BYTE, root, comm_), "MPI_Bcast");
   }
 
   void allgatherv(std::span<const std::byte> mine, std::span<std::byte> all, std::span<const int64_t> counts,
                   Pending& pending) override {
+    stay();
     if (!fits(int64_t(all.size()))) return Transport::allgatherv(mine, all, counts, pending);
     Counts& kept = counts_of(counts);
     MPI_Request request;
@@ -69,6 +94,7 @@ class Mpi final : public Transport {
 
   // Not the one above and a wait: in Open MPI, everything is slower once a collective has been non-blocking.
   void allgatherv(std::span<const std::byte> mine, std::span<std::byte> all, std::span<const int64_t> counts) override {
+    stay();
     if (!fits(int64_t(all.size()))) return Transport::allgatherv(mine, all, counts);
     Counts now = offsets(counts);
     check(MPI_Allgatherv(mine.data(), int(mine.size()), MPI_BYTE, all.data(), now.count.data(), now.at.data(), MPI_BYTE,
@@ -78,6 +104,7 @@ class Mpi final : public Transport {
 
   void alltoallv(std::span<const std::byte> out, std::span<const int64_t> out_counts, std::span<std::byte> in,
                  std::span<const int64_t> in_counts) override {
+    stay();
     // All ranks must choose alike; they see different sums, so they agree on the largest.
     int64_t largest = int64_t(std::max(out.size(), in.size()));
     if (!fits(allreduce_largest(largest))) return Transport::alltoallv(out, out_counts, in, in_counts);
@@ -88,6 +115,7 @@ class Mpi final : public Transport {
   }
 
   void allreduce(void* values, size_t count, ScalarType type, ReduceOp op) override {
+    stay();
     // Sums of floats depend on the order of adding, which MPI does not promise.
     bool exact = type == ScalarType::Int32 || type == ScalarType::Int64 ||
                  (op != ReduceOp::Sum && (type == ScalarType::Float32 || type == ScalarType::Float64));
@@ -102,11 +130,13 @@ class Mpi final : public Transport {
 
  protected:
   Request post_send(std::span<const std::byte> data, int to, int tag) override {
+    stay();
     MPI_Request request;
     check(MPI_Isend(data.data(), int(data.size()), MPI_BYTE, to, tag, comm_, &request), "MPI_Isend");
     return as_request(request);
   }
   Request post_receive(std::span<std::byte> data, int from, int tag) override {
+    stay();
     MPI_Request request;
     check(MPI_Irecv(data.data(), int(data.size()), MPI_BYTE, from, tag, comm_, &request), "MPI_Irecv");
     return as_request(request);
@@ -122,6 +152,12 @@ class Mpi final : public Transport {
   int64_t largest_message() const override { return options_.largest_message; }
 
  private:
+  // Before anything that the other ranks take part in.
+  void stay() const {
+    if (gave_up()) [[unlikely]]
+      end_all_ranks();
+  }
+
   struct Counts {
     std::vector<int> count, at;
   };

@@ -13,6 +13,11 @@ class Numbered final : public Transport {
   int rank() const override { return inner_->rank(); }
   int size() const override { return inner_->size(); }
 
+  void give_up() override {
+    Transport::give_up();
+    inner_->give_up();
+  }
+
   void barrier() override {
     compare({Kind::Barrier, 0, 0});
     inner_->barrier();

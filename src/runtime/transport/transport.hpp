@@ -49,6 +49,11 @@ class Transport {
   /// A number that this transport has not given before, the same on every rank that asks in the same order.
   uint64_t fresh_number() { return next_number_++; }
 
+  /// This rank cannot take part in what the others wait for, and cannot tell them. From here on whatever it asks of this
+  /// transport, and the end of its process, ends them all where the transport can do that.
+  virtual void give_up() { gave_up_ = true; }
+  bool gave_up() const { return gave_up_; }
+
   void send(std::span<const std::byte> data, int to, int tag, Pending& pending);
   void receive(std::span<std::byte> data, int from, int tag, Pending& pending);
   void wait(Pending& pending);
@@ -105,6 +110,7 @@ class Transport {
   friend class Numbered;  // hands the primitives on to the transport it wraps
   int next_tag_ = 0;
   uint64_t next_number_ = 1;
+  bool gave_up_ = false;
 };
 
 }  // namespace spdistal::runtime
