@@ -8,8 +8,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/hash.hpp"
 #include "codegen/files.hpp"
-#include "codegen/hash.hpp"
 
 namespace spdistal::codegen {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view seal_mark = "spdistal";
 
 std::string sealed(std::string_view bytes) {
-  return std::string(bytes) + hash_of(bytes).str() + std::string(seal_mark);
+  return std::string(bytes) + long_hash(bytes) + std::string(seal_mark);
 }
 
 std::optional<std::string> unsealed(std::string file) {
@@ -27,7 +27,7 @@ std::optional<std::string> unsealed(std::string file) {
   file.resize(file.size() - seal_mark.size());
   std::string hash = file.substr(file.size() - digits);
   file.resize(file.size() - digits);
-  if (hash_of(file).str() != hash) return {};
+  if (long_hash(file) != hash) return {};
   return file;
 }
 

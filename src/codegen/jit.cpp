@@ -5,10 +5,10 @@
 
 #include <filesystem>
 
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "codegen/cpp.hpp"
 #include "codegen/files.hpp"
-#include "codegen/hash.hpp"
 #include "codegen/process.hpp"
 #include "codegen/processor.hpp"
 #include "spdistal/error.hpp"
@@ -43,7 +43,7 @@ Jit::Jit(JitOptions options)
                           processor_identity(), compiler_ ? compiler_identity(*compiler_) : "none");
 }
 
-std::string Jit::key(std::string_view text) const { return hash_of(identity_ + std::string(text)).str(); }
+std::string Jit::key(std::string_view text) const { return long_hash(identity_ + std::string(text)); }
 
 Kernel Jit::load(const ir::Function& f) {
   Kernel kernel = load_alone(f);
