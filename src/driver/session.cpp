@@ -19,11 +19,23 @@
 namespace spdistal {
 namespace {
 
-const std::vector<std::string> known_variables = {"SPDISTAL_CACHE_DIR", "SPDISTAL_COMPILER", "SPDISTAL_THREADS"};
+const std::vector<std::string> known_variables = {"SPDISTAL_CACHE_BYTES", "SPDISTAL_CACHE_DIR",
+                                                  "SPDISTAL_COMPILER", "SPDISTAL_THREADS"};
 
 std::string variable(const char* name, const std::string& otherwise = {}) {
   const char* value = std::getenv(name);
   return value ? value : otherwise;
+}
+
+// A whole number, if the variable has a value.
+std::optional<int64_t> count_in(const char* name, int64_t least, std::string_view of) {
+  std::string text = variable(name);
+  if (text.empty()) return std::nullopt;
+  int64_t count = 0;
+  auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc{} || stop != text.data() + text.size() || count < least)
+    throw UserError(fmt::format("{} is '{}', which is no number of {}", name, text, of));
+  return count;
 }
 
 std::string default_cache() {
@@ -80,13 +92,8 @@ SessionOptions SessionOptions::from_environment() {
   out.jit.temporary = variable("TMPDIR", out.jit.temporary);
   out.jit.cache_folder = variable("SPDISTAL_CACHE_DIR", default_cache());
   if (!variable("OMP_NUM_THREADS").empty()) out.threads = omp_get_max_threads();
-  if (std::string threads = variable("SPDISTAL_THREADS"); !threads.empty()) {
-    int64_t count = 0;
-    auto [stop, error] = std::from_chars(threads.data(), threads.data() + threads.size(), count);
-    if (error != std::errc{} || stop != threads.data() + threads.size() || count < 1)
-      throw UserError(fmt::format("SPDISTAL_THREADS is '{}', which is no number of threads", threads));
-    out.threads = count;
-  }
+  out.jit.cache_bytes = count_in("SPDISTAL_CACHE_BYTES", 0, "bytes").value_or(out.jit.cache_bytes);
+  if (auto threads = count_in("SPDISTAL_THREADS", 1, "threads")) out.threads = threads;
   return out;
 }
 

@@ -13,6 +13,7 @@
 namespace spdistal {
 
 /// Read once, here and nowhere else: SPDISTAL_CACHE_DIR (compiled kernels; default the user's cache folder),
+/// SPDISTAL_CACHE_BYTES (that they take there at most: those used least recently go; default 256 MiB, 0 keeps none),
 /// SPDISTAL_COMPILER (default c++; empty: interpret), SPDISTAL_THREADS (default what OpenMP was told, else this rank's part
 /// of the processors of its node).
 struct SessionOptions {
