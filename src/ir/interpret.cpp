@@ -311,7 +311,7 @@ int Interpreter::operator()(spd_call& call) const {
       continue;
     }
     if (auto* argument = std::get_if<const void*>(&found)) {
-      std::memcpy(frame.slots[slot].bytes.data(), *argument, size_of(p.var.type.scalar));
+      std::copy_n(static_cast<const std::byte*>(*argument), size_of(p.var.type.scalar), frame.slots[slot].bytes.data());
       continue;
     }
     int64_t number = std::get<int64_t>(found);
