@@ -1,10 +1,11 @@
-# spdistal_folder(NAME USES folder... LIBRARIES target...)
+# spdistal_folder(NAME USES folder... LIBRARIES target... PUBLIC header...)
 #
 # Declares src/NAME as a target of its own. USES is the list of folders it may include from, the direction of
-# dependencies; `tools/check` reads the same list and refuses any other include. Sources are found by themselves, so a
+# dependencies; PUBLIC are the headers of include/spdistal that belong to the folder, by name or pattern. `tools/check`
+# reads the same lists and refuses any other include. Sources are found by themselves, so a
 # new level, command, pass or file format is a new file and nothing here.
 function(spdistal_folder name)
-  cmake_parse_arguments(ARG "" "" "USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "USES;LIBRARIES;PUBLIC" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   if(sources)
     add_library(spdistal_${name} OBJECT ${sources})

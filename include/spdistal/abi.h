@@ -14,7 +14,7 @@
 #define SPDISTAL_ABI_H
 
 /* Counts every change of the structs below; part of the key under which compiled kernels are kept. */
-#define SPD_ABI_VERSION 5
+#define SPD_ABI_VERSION 6
 
 /* How many arrays a level may have besides pos and crd. */
 #define SPD_MORE_ARRAYS 2
@@ -93,9 +93,10 @@ typedef struct spd_context {
 /* One call of one kernel. */
 typedef struct spd_call {
   spd_context* context;
-  spd_tensor* tensors;    /* one per access, outputs first, as the kernel's parameter list says */
-  spd_array* arrays;      /* further arrays: renumbered coordinates of located accesses, tables */
-  const int64_t* scalars; /* sizes and other whole numbers that stay symbolic */
+  spd_tensor* tensors;          /* one per access, outputs first, as the kernel's parameter list says */
+  spd_array* arrays;            /* further arrays: renumbered coordinates of located accesses, tables */
+  const int64_t* scalars;       /* sizes and other whole numbers that stay symbolic */
+  const void* const* arguments; /* where each number of the host stands, of a type that the kernel knows */
 } spd_call;
 
 /* Returns 0, or another code where it cannot do what it is for: then it has changed nothing. */

@@ -45,14 +45,17 @@ concept Number =
 /// An expression of index notation.
 class Expression {
  public:
+  /// A number of the host, `alpha` in `x(i) += alpha * p(i)`: an argument of the statement, which is planned and compiled
+  /// once whatever it is. It is a value and tells nothing of what is stored: a sparse `A(i,j) = alpha * B(i,j)` stores what
+  /// B does, where alpha is 0 too. It is the same on every rank.
   template <Number T>
-  Expression(T value) : Expression(literal(value)) {}
+  Expression(T value) : Expression(argument(value)) {}
   explicit Expression(const notation::Expr& tree);
 
   const notation::Expr& tree() const { return *tree_; }
 
  protected:
-  static Expression literal(Scalar value);
+  static Expression argument(Scalar value);
   std::shared_ptr<const notation::Expr> tree_;
 };
 
@@ -65,6 +68,7 @@ Expression sqrt(const Expression& a);
 Expression abs(const Expression& a);
 Expression exp(const Expression& a);
 Expression log(const Expression& a);
+/// A whole exponent from -2 to 2 is part of the statement: squares are multiplied.
 Expression pow(const Expression& a, const Expression& b);
 Expression min(const Expression& a, const Expression& b);
 Expression max(const Expression& a, const Expression& b);

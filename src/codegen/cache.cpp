@@ -1,25 +1,30 @@
 #include "codegen/cache.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <vector>
 
+#include "base/hash.hpp"
 #include "codegen/files.hpp"
-#include "codegen/hash.hpp"
 
 namespace spdistal::codegen {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 // Bytes after the end of an ELF file do not matter to the loader.
 constexpr std::string_view seal_mark = "spdistal";
 
-std::string sealed(std::string_view bytes) {
-  return std::string(bytes) + hash_of(bytes).str() + std::string(seal_mark);
-}
+std::string sealed(std::string_view bytes) { return std::string(bytes) + long_hash(bytes) + std::string(seal_mark); }
 
 std::optional<std::string> unsealed(std::string file) {
   constexpr size_t digits = 32;
@@ -27,15 +32,15 @@ std::optional<std::string> unsealed(std::string file) {
   file.resize(file.size() - seal_mark.size());
   std::string hash = file.substr(file.size() - digits);
   file.resize(file.size() - digits);
-  if (hash_of(file).str() != hash) return {};
+  if (long_hash(file) != hash) return {};
   return file;
 }
 
 /// Why a folder cannot be trusted with kernels; empty where it can.
 std::string objection(const std::string& folder) {
   std::error_code error;
-  std::filesystem::path path(folder);
-  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
+  fs::path path(folder);
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return std::strerror(errno);
   struct stat info;
   if (stat(folder.c_str(), &info) != 0) return std::strerror(errno);
@@ -45,17 +50,41 @@ std::string objection(const std::string& folder) {
   return {};
 }
 
+struct Kept {
+  std::string path;
+  int64_t bytes;
+  fs::file_time_type used;
+};
+
+// The kernels in a folder, and files of processes that ended before these were whole.
+std::vector<Kept> kept_in(const std::string& folder) {
+  std::vector<Kept> out;
+  std::error_code error;
+  fs::file_time_type hour_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    std::string extension = entry->path().extension();
+    std::error_code gone;
+    Kept one{entry->path(), int64_t(entry->file_size(gone)), entry->last_write_time(gone)};
+    if (gone) continue;
+    if (extension == ".so" || (extension == ".tmp" && one.used < hour_ago)) out.push_back(std::move(one));
+  }
+  return out;
+}
+
 }  // namespace
 
-Cache::Cache(std::string folder, const std::function<void(const std::string&)>& note) {
-  if (folder.empty()) return;
+Cache::Cache(std::string folder, int64_t most_bytes, const std::function<void(const std::string&)>& note)
+    : most_bytes_(most_bytes) {
+  if (folder.empty() || most_bytes == 0) return;
   std::string why = objection(folder);
   if (why.empty()) folder_ = std::move(folder);
   else if (note) note(fmt::format("compiled kernels are not kept in {}: {}", folder, why));
 }
 
 std::optional<std::string> Cache::find(const std::string& key) const {
-  return bytes(key) ? std::optional(file(key)) : std::nullopt;
+  if (!bytes(key)) return std::nullopt;
+  utimensat(AT_FDCWD, file(key).c_str(), nullptr, 0);  // used now
+  return file(key);
 }
 
 std::optional<std::string> Cache::bytes(const std::string& key) const {
@@ -73,7 +102,22 @@ std::optional<std::string> Cache::publish(const std::string& key, std::string_vi
     unlink(temporary.c_str());
     return {};
   }
+  make_room(file(key));
   return file(key);
+}
+
+// Others may do the same at the same time: a file that is gone already is as good as removed.
+void Cache::make_room(const std::string& besides) const {
+  std::vector<Kept> all = kept_in(folder_);
+  int64_t total = 0;
+  for (const Kept& one : all) total += one.bytes;
+  std::sort(all.begin(), all.end(), [](const Kept& a, const Kept& b) { return a.used < b.used; });
+  for (const Kept& one : all) {
+    if (total <= most_bytes_) return;
+    if (one.path == besides) continue;
+    unlink(one.path.c_str());
+    total -= one.bytes;
+  }
 }
 
 }  // namespace spdistal::codegen

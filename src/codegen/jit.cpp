@@ -5,10 +5,10 @@
 
 #include <filesystem>
 
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "codegen/cpp.hpp"
 #include "codegen/files.hpp"
-#include "codegen/hash.hpp"
 #include "codegen/process.hpp"
 #include "codegen/processor.hpp"
 #include "spdistal/error.hpp"
@@ -38,12 +38,12 @@ std::string compiler_identity(const std::string& path) {
 Jit::Jit(JitOptions options)
     : options_(std::move(options)),
       compiler_(find_program(options_.compiler, options_.search_path)),
-      cache_(compiler_ ? options_.cache_folder : "", options_.note) {
+      cache_(compiler_ ? options_.cache_folder : "", options_.cache_bytes, options_.note) {
   identity_ = fmt::format("abi {}\nflags {}\nprocessor {}\ncompiler {}\n", SPD_ABI_VERSION, join(options_.flags, " "),
                           processor_identity(), compiler_ ? compiler_identity(*compiler_) : "none");
 }
 
-std::string Jit::key(std::string_view text) const { return hash_of(identity_ + std::string(text)).str(); }
+std::string Jit::key(std::string_view text) const { return long_hash(identity_ + std::string(text)); }
 
 Kernel Jit::load(const ir::Function& f) {
   Kernel kernel = load_alone(f);
@@ -106,8 +106,14 @@ Kernel Jit::compile(const std::string& name, const std::string& text, const std:
   if (done.status != 0 || !bytes)
     throw SystemError(fmt::format("the compiler failed on kernel '{}' (exit code {})", name, done.status),
                       command_text(*compiler_, arguments), done.output);
-  auto kept = cache_.publish(key, *bytes);
-  return Kernel::from_library(kept ? *kept : library, name, text);
+  if (auto kept = cache_.publish(key, *bytes)) {
+    try {
+      return Kernel::from_library(*kept, name, text);
+    } catch (const SystemError&) {
+      // Another process has removed it already, to make room.
+    }
+  }
+  return Kernel::from_library(library, name, text);
 }
 
 }  // namespace spdistal::codegen

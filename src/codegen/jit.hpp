@@ -18,8 +18,9 @@ struct JitOptions {
   std::string compiler = "c++";  // a path, or a name to look for in search_path; empty: always interpret
   std::string search_path = "/usr/local/bin:/usr/bin:/bin";
   std::vector<std::string> flags = default_flags();
-  std::string cache_folder;        // empty: kernels are not kept
-  std::string temporary = "/tmp";  // where compilation happens
+  std::string cache_folder;         // empty: kernels are not kept
+  int64_t cache_bytes = 256 << 20;  // that kept kernels take at most; 0: they are not kept
+  std::string temporary = "/tmp";   // where compilation happens
   /// Hears, at most once each, what a user should know: no compiler (kernels are interpreted), no usable cache.
   std::function<void(const std::string&)> note;
 

@@ -15,6 +15,7 @@ std::string source_text(const Source& at) {
   if (at.field == Field::Shares) return "call->context->shares";
   if (at.field == Field::Threads) return "call->context->threads";
   if (at.field == Field::Scalar) return fmt::format("call->scalars[{}]", at.index);
+  if (at.field == Field::Argument) return fmt::format("call->arguments[{}]", at.index);
   if (at.field == Field::Array) return fmt::format("call->arrays[{}]", at.index);
   if (at.field == Field::Vals) return fmt::format("call->tensors[{}].vals", at.index);
   if (at.field == Field::More)
@@ -56,6 +57,7 @@ void StmtText::param(const Param& p) {
   std::string name = names_.declare(p.var), type = expr_.type(p.var.type), from = source_text(p.source);
   sources_.emplace(p.var.symbol, p.source);
   if (p.var.type.is_array()) line("{} {} {} = ({}){}.data;", type, spelling_.restrict_word, name, type, from);
+  else if (p.source.field == Source::Field::Argument) line("const {} {} = *(const {}*){};", type, name, type, from);
   else line("const {} {} = {};", type, name, from);
 }
 

@@ -35,9 +35,9 @@ Registry& registry() {
 
 runtime::Transport& transport() { return Session::instance().transport(); }
 
-// The same text for statements that say the same of the same tensors with the same schedule.
+// The same text for statements that say the same of the same tensors with the same schedule, numbers of the host aside.
 std::string key_of(const StatementState& statement) {
-  Printer names;
+  Printer names(ArgumentText::Name);
   std::string key = names(statement.assignment) + "\n" + names(statement.scheduled);
   for (const TensorVar& tensor : tensors(statement.assignment))
     key += fmt::format("\n{} {}", names.name(tensor), std::hash<Symbol>{}(tensor.symbol()));
@@ -47,7 +47,7 @@ std::string key_of(const StatementState& statement) {
 
 void find_prepared(TensorState& result, StatementState& statement) {
   if (statement.prepared) return;
-  // Texts that hold numbers that change all the time are not worth keeping.
+  // Of statements about tensors that come and go, not all are worth keeping.
   if (result.prepared.size() > 16) result.prepared.clear();
   std::shared_ptr<Prepared>& found = result.prepared[key_of(statement)];
   if (!found) found = std::make_shared<Prepared>();
@@ -88,7 +88,8 @@ void note_what_is_not_followed(const ConcreteStatement& statement) {
 bool is_full(const Expr& expr) {
   return match(
       expr, [](const notation::Access& n) { return n.tensor.format().is_dense(); },
-      [](const Literal& n) { return !reference::is_zero(n.value); }, [](const Neg& n) { return is_full(n.a); },
+      [](const Literal& n) { return !reference::is_zero(n.value); }, [](const Argument&) { return true; },
+      [](const Neg& n) { return is_full(n.a); },
       [](const Binary& n) {
         if (n.op == BinaryOp::Mul) return is_full(n.a) && is_full(n.b);
         return is_full(n.a) || (n.op != BinaryOp::Div && is_full(n.b));
@@ -282,7 +283,7 @@ const Storage& whole_of(TensorState& tensor) {
 std::string kernel_text(const StatementState& statement) {
   const Prepared& prepared = *statement.prepared;
   if (prepared.copies.empty()) return prepared.runner->kernel();
-  Printer names;
+  Printer names(ArgumentText::Name);
   names(prepared.runner->statement());
   std::string out;
   auto add = [&](const Runner& runner) {
@@ -298,7 +299,7 @@ std::string kernel_text(const StatementState& statement) {
 }
 
 std::string plan_text(const StatementState& statement) {
-  Printer names;
+  Printer names(ArgumentText::Name);
   std::string out;
   if (!statement.prepared->chosen->commands.empty()) {
     names(statement.prepared->chosen->statement);
@@ -323,7 +324,7 @@ void prepare(TensorState& result, StatementState& statement) {
 void run(TensorState& result, StatementState& statement) {
   Homes homes = operands_of(result, statement, result.home);
   check_sizes(statement);
-  statement.prepared->runner->compute(homes, shares_of(result), result.home);
+  statement.prepared->runner->compute(homes, shares_of(result), result.home, statement.arguments);
 }
 
 }  // namespace spdistal

@@ -28,7 +28,7 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 struct Execution::State {
   Session& session;
   Transport& transport;
-  Printer names;
+  Printer names{ArgumentText::Name};
   lower::Distributed program;
   Shares result_shares;
   std::vector<int64_t> result_dims;
@@ -412,8 +412,9 @@ Execution::Execution(Session& session, const ConcreteStatement& statement, Share
 Execution::~Execution() = default;
 
 void Execution::bind(const Homes& operands) { state_->bind(operands); }
-void Execution::compute(const Homes& operands, std::optional<Home>& result) {
+void Execution::compute(const Homes& operands, std::optional<Home>& result, const std::vector<Scalar>& arguments) {
   state_->notes.planned = 0;
+  state_->launcher.use(arguments);
   state_->bind(operands);
   state_->compute(operands, result);
 }

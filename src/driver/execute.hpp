@@ -23,8 +23,9 @@ class Execution {
 
   /// Collective. Prepares all for operands as they are; nothing happens where they have the patterns of the last time.
   void bind(const Homes& operands);
-  /// Collective. Computes the result into its home: `result` is what it held before, if it held anything.
-  void compute(const Homes& operands, std::optional<Home>& result);
+  /// Collective. Computes the result into its home: `result` is what it held before, if it held anything. `arguments` are
+  /// the statement's numbers of the host.
+  void compute(const Homes& operands, std::optional<Home>& result, const std::vector<Scalar>& arguments = {});
 
   const plan::Plan& plan() const;
   /// The text of the kernel.

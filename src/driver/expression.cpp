@@ -24,10 +24,21 @@ Expression call(Function function, const Args&... args) {
   return Expression(notation::Expr(Call{function, {args.tree()...}}));
 }
 
+// Exponents that compilers know better ways for than the function of a library.
+bool is_small_and_whole(const Scalar& value) {
+  return std::visit(
+      [](auto v) {
+        for (int whole = -2; whole <= 2; whole++)
+          if (v == decltype(v)(whole)) return true;
+        return false;
+      },
+      static_cast<const ScalarVariant&>(value));
+}
+
 }  // namespace
 
 Expression::Expression(const notation::Expr& tree) : tree_(std::make_shared<const notation::Expr>(tree)) {}
-Expression Expression::literal(Scalar value) { return Expression(notation::Expr(notation::Literal{value})); }
+Expression Expression::argument(Scalar value) { return Expression(notation::Expr(notation::Argument{value})); }
 
 Expression operator+(const Expression& a, const Expression& b) { return binary(BinaryOp::Add, a, b); }
 Expression operator-(const Expression& a, const Expression& b) { return binary(BinaryOp::Sub, a, b); }
@@ -38,7 +49,11 @@ Expression sqrt(const Expression& a) { return call(Function::Sqrt, a); }
 Expression abs(const Expression& a) { return call(Function::Abs, a); }
 Expression exp(const Expression& a) { return call(Function::Exp, a); }
 Expression log(const Expression& a) { return call(Function::Log, a); }
-Expression pow(const Expression& a, const Expression& b) { return call(Function::Pow, a, b); }
+Expression pow(const Expression& a, const Expression& b) {
+  const notation::Argument* exponent = b.tree().as<notation::Argument>();
+  if (!exponent || !is_small_and_whole(exponent->value)) return call(Function::Pow, a, b);
+  return call(Function::Pow, a, Expression(notation::Expr(notation::Literal{exponent->value})));
+}
 Expression min(const Expression& a, const Expression& b) { return call(Function::Min, a, b); }
 Expression max(const Expression& a, const Expression& b) { return call(Function::Max, a, b); }
 Expression sum(const IndexVar& j, const Expression& e) {

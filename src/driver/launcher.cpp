@@ -75,7 +75,10 @@ LeafInputs::NumberOf Launcher::numbers_for(const Leaf& leaf, const Turn& turn) c
 }
 
 Leaf::Run Launcher::run(const Launch& launch) const {
-  return [&launch](spd_call& call) { launch.code->kernel(call); };
+  return [this, &launch](spd_call& call) {
+    call.arguments = arguments_.data();
+    launch.code->kernel(call);
+  };
 }
 
 void Launcher::compute_into(Storage& result, const Turn& turn) {

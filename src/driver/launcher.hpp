@@ -30,6 +30,9 @@ class Launcher {
   /// Other tasks and pieces from now on; kernels stay.
   void bind(const Tasks& tasks);
 
+  /// The statement's numbers of the host in the runs to come; they stay where they are.
+  void use(const std::vector<Scalar>& arguments) { arguments_ = addresses_of(arguments); }
+
   void compute_into(Storage& result, const Turn& turn);
   Storage compute(const std::vector<Range>& ranges, const Turn& turn);
 
@@ -62,6 +65,7 @@ class Launcher {
   const Tasks::Pieces& pieces_;
   const Chunks* chunks_;
   const Tasks* tasks_ = nullptr;
+  std::vector<const void*> arguments_;
   std::map<std::string, std::unique_ptr<Compiled>> compiled_;  // by widths and start
   std::map<std::pair<int64_t, int64_t>, Launch> launches_;     // of a colour, and of a chunk or of all
 };

@@ -82,6 +82,13 @@ lower::IndexWidths widths_of(const Pattern& pattern) {
   return out;
 }
 
+std::vector<const void*> addresses_of(const std::vector<Scalar>& arguments) {
+  std::vector<const void*> out;
+  for (const Scalar& value : arguments)
+    std::visit([&](const auto& v) { out.push_back(&v); }, static_cast<const ScalarVariant&>(value));
+  return out;
+}
+
 // ---- views --------------------------------------------------------------------------------------------------------------
 
 // Arrays are only read through a view unless they are results.
@@ -280,7 +287,7 @@ void Leaf::compute_into(View& result, LeafInputs& inputs, runtime::HostContext& 
   check_whole_levels(kernel_, 0, result);
   if (kernel_.zero_first) result.zero();
   inputs.tensors_[0] = result.tensor();
-  spd_call call{&context, inputs.tensors_.data(), nullptr, inputs.numbers_.data()};
+  spd_call call{&context, inputs.tensors_.data(), nullptr, inputs.numbers_.data(), nullptr};
   launch(call, context, inputs.tensors_, run);
 }
 
@@ -297,7 +304,7 @@ Storage Leaf::compute(LeafInputs& inputs, const std::vector<Range>& bounds, runt
     View view(out);
     check_whole_levels(kernel_, 0, view);
     inputs.tensors_[0] = view.tensor();
-    spd_call call{&context, inputs.tensors_.data(), nullptr, inputs.numbers_.data()};
+    spd_call call{&context, inputs.tensors_.data(), nullptr, inputs.numbers_.data(), nullptr};
     launch(call, context, inputs.tensors_, run);
     return out;
   }
@@ -305,7 +312,7 @@ Storage Leaf::compute(LeafInputs& inputs, const std::vector<Range>& bounds, runt
   std::vector<int64_t> dims = known_dims(result);
   MadeArrays made(result.order(), bounds, result.format());
   inputs.tensors_[0] = made.tensor;
-  spd_call call{&context, inputs.tensors_.data(), made.arrays.data(), inputs.numbers_.data()};
+  spd_call call{&context, inputs.tensors_.data(), made.arrays.data(), inputs.numbers_.data(), nullptr};
   launch(call, context, inputs.tensors_, run);
   const spd_array& values = inputs.tensors_[0].vals;
   if (kernel_.assembly == lower::Assembly::Listed) {

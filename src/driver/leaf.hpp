@@ -26,6 +26,9 @@ using Storages = std::map<notation::TensorVar, const Storage*>;
 using Widths = std::function<lower::IndexWidths(const notation::Access&)>;
 lower::IndexWidths widths_of(const Pattern& pattern);
 
+/// Where each of a statement's arguments stands, for the kernels of a run.
+std::vector<const void*> addresses_of(const std::vector<Scalar>& arguments);
+
 /// A tensor as a kernel sees it; the arrays are whoever's they are.
 class View {
  public:

@@ -27,7 +27,7 @@ bool factors(const Expr& expr, Product& out) {
   if (const Binary* binary = expr.as<Binary>(); binary && binary->op == BinaryOp::Mul)
     return factors(binary->a, out) && factors(binary->b, out);
   if (const notation::Access* access = expr.as<notation::Access>()) out.accesses.push_back(*access);
-  else if (!expr.is<Literal>()) return false;
+  else if (!expr.is<Literal>() && !expr.is<Argument>()) return false;
   out.factors++;
   return true;
 }

@@ -58,20 +58,25 @@ void Runner::prepare(const Homes& operands, const Shares& shares) {
   execution_->bind(operands);
 }
 
-void Runner::compute(const Homes& operands, const Shares& shares, std::optional<Home>& result) {
+void Runner::compute(const Homes& operands, const Shares& shares, std::optional<Home>& result,
+                     const std::vector<Scalar>& arguments) {
   auto what = [&] { return described(statement_.result); };
   memory::Purpose purpose(what);
   if (result && is_borrowed(*result)) *result = result->clone(Session::instance().transport());
   if (!is_local(operands, shares)) {
     prepare(operands, shares);
-    return execution_->compute(operands, result);
+    return execution_->compute(operands, result, arguments);
   }
   Storages storages = storages_of(operands);
   const Compiled& compiled = compiled_for(storages);
   // What nobody reads any more makes room for what comes: the same memory, mapped and often still in a cache.
   if (!storages.contains(statement_.result)) result.reset();
   Session& session = Session::instance();
-  Storage made = compiled.leaf.compute(storages, session.context, [&](spd_call& call) { compiled.kernel(call); });
+  std::vector<const void*> numbers = addresses_of(arguments);
+  Storage made = compiled.leaf.compute(storages, session.context, [&](spd_call& call) {
+    call.arguments = numbers.data();
+    compiled.kernel(call);
+  });
   result = scatter(session.transport(), std::move(made), shares);
 }
 

@@ -22,8 +22,10 @@ class Runner {
 
   /// Collective. Compiles for operands as they are, and for a result that lives in `shares`.
   void prepare(const Homes& operands, const Shares& shares);
-  /// Collective. Computes the result into its home: `result` is what it held before, if it held anything.
-  void compute(const Homes& operands, const Shares& shares, std::optional<Home>& result);
+  /// Collective. Computes the result into its home: `result` is what it held before, if it held anything. `arguments` are
+  /// the statement's numbers of the host, whatever the one had that this was made for.
+  void compute(const Homes& operands, const Shares& shares, std::optional<Home>& result,
+               const std::vector<Scalar>& arguments = {});
 
   // Of one that was prepared.
   std::string kernel() const;

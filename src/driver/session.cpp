@@ -13,17 +13,31 @@
 #include "base/text.hpp"
 #include "driver/waiting.hpp"
 #include "runtime/transport/agree.hpp"
+#include "runtime/transport/numbered.hpp"
 #include "runtime/transport/start.hpp"
 #include "spdistal/error.hpp"
 
 namespace spdistal {
 namespace {
 
-const std::vector<std::string> known_variables = {"SPDISTAL_CACHE_DIR", "SPDISTAL_COMPILER", "SPDISTAL_THREADS"};
+const std::vector<std::string> known_variables = {"SPDISTAL_CACHE_BYTES", "SPDISTAL_CACHE_DIR",
+                                                  "SPDISTAL_CHECK_COLLECTIVES", "SPDISTAL_COMPILER",
+                                                  "SPDISTAL_THREADS"};
 
 std::string variable(const char* name, const std::string& otherwise = {}) {
   const char* value = std::getenv(name);
   return value ? value : otherwise;
+}
+
+// A whole number, if the variable has a value.
+std::optional<int64_t> count_in(const char* name, int64_t least, std::string_view of) {
+  std::string text = variable(name);
+  if (text.empty()) return std::nullopt;
+  int64_t count = 0;
+  auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc{} || stop != text.data() + text.size() || count < least)
+    throw UserError(fmt::format("{} is '{}', which is no number of {}", name, text, of));
+  return count;
 }
 
 std::string default_cache() {
@@ -80,13 +94,13 @@ SessionOptions SessionOptions::from_environment() {
   out.jit.temporary = variable("TMPDIR", out.jit.temporary);
   out.jit.cache_folder = variable("SPDISTAL_CACHE_DIR", default_cache());
   if (!variable("OMP_NUM_THREADS").empty()) out.threads = omp_get_max_threads();
-  if (std::string threads = variable("SPDISTAL_THREADS"); !threads.empty()) {
-    int64_t count = 0;
-    auto [stop, error] = std::from_chars(threads.data(), threads.data() + threads.size(), count);
-    if (error != std::errc{} || stop != threads.data() + threads.size() || count < 1)
-      throw UserError(fmt::format("SPDISTAL_THREADS is '{}', which is no number of threads", threads));
-    out.threads = count;
+  if (std::string check = variable("SPDISTAL_CHECK_COLLECTIVES"); !check.empty()) {
+    if (check != "0" && check != "1")
+      throw UserError(fmt::format("SPDISTAL_CHECK_COLLECTIVES is '{}', neither 0 nor 1", check));
+    out.check_collectives = check == "1";
   }
+  out.jit.cache_bytes = count_in("SPDISTAL_CACHE_BYTES", 0, "bytes").value_or(out.jit.cache_bytes);
+  if (auto threads = count_in("SPDISTAL_THREADS", 1, "threads")) out.threads = threads;
   return out;
 }
 
@@ -98,6 +112,7 @@ Session::Session(SessionOptions options)
       context(options.threads.value_or(omp_get_max_threads()), options.smallest_shared),
       overlap_bytes(options.overlap_bytes),
       waiting(std::make_shared<Waiting>()),
+      checks_collectives_(options.check_collectives),
       shares_processors_(!options.threads) {}
 
 runtime::Transport& Session::transport() {
@@ -107,7 +122,7 @@ runtime::Transport& Session::transport() {
 
 void Session::connect(std::shared_ptr<runtime::Transport> transport) {
   if (transport_) waiting->clear();  // of the tensors that are not to be used any more
-  transport_ = std::move(transport);
+  transport_ = transport && checks_collectives_ ? runtime::numbered(std::move(transport)) : std::move(transport);
   if (transport_ && shares_processors_) context.use(part_of_processors(*transport_));
 }
 

@@ -13,6 +13,8 @@
 namespace spdistal {
 
 /// Read once, here and nowhere else: SPDISTAL_CACHE_DIR (compiled kernels; default the user's cache folder),
+/// SPDISTAL_CACHE_BYTES (that they take there at most: those used least recently go; default 256 MiB, 0 keeps none),
+/// SPDISTAL_CHECK_COLLECTIVES (1: ranks that make different collective calls are told which; default in debug builds),
 /// SPDISTAL_COMPILER (default c++; empty: interpret), SPDISTAL_THREADS (default what OpenMP was told, else this rank's part
 /// of the processors of its node).
 struct SessionOptions {
@@ -20,6 +22,11 @@ struct SessionOptions {
   std::optional<int64_t> threads = {};
   int64_t smallest_shared = 0;      // stored elements below which a kernel runs on one thread
   int64_t overlap_bytes = 1 << 16;  // from other ranks: computing meanwhile pays from so many on
+#ifdef SPDISTAL_DEBUG
+  bool check_collectives = true;
+#else
+  bool check_collectives = false;
+#endif
 
   /// Throws UserError for a variable SPDISTAL_* that does not exist, and for values that make no sense.
   static SessionOptions from_environment();
@@ -49,6 +56,7 @@ class Session {
   std::vector<std::string> notes;    // what a user should know, such as that there is no compiler
 
  private:
+  bool checks_collectives_;
   bool shares_processors_;  // nobody said how many threads to use
   std::shared_ptr<runtime::Transport> transport_;
 };

@@ -50,6 +50,7 @@ struct StatementState {
   notation::Assignment assignment;
   notation::ConcreteStatement initial;  // before any command
   notation::ConcreteStatement scheduled;
+  std::vector<Scalar> arguments = {};  // numbers of the host
   std::vector<Command> commands = {};
   std::vector<std::shared_ptr<TensorState>> operands = {};  // kept alive; the result itself is not among them
   bool reads_result = false;                                // what its result held before, or adds to that

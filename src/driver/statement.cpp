@@ -1,6 +1,9 @@
 // Statements and schedules of the public face.
 #include <fmt/format.h>
 
+#include <cmath>
+#include <complex>
+
 #include "base/text.hpp"
 #include "driver/session.hpp"
 #include "driver/state.hpp"
@@ -18,11 +21,19 @@ using namespace notation;
 
 namespace {
 
+// A number of the host for what it may be: anything, so that what a statement may do does not depend on it.
+Scalar any_value(const Argument& argument) {
+  bool plain = std::visit([](auto v) { return v != decltype(v){} && std::isfinite(std::abs(std::complex<double>(v))); },
+                          static_cast<const ScalarVariant&>(argument.value));
+  return plain ? argument.value : reference::convert(1, argument.value.type());
+}
+
 // The value of an expression where all its tensors are zero. What is divided by a tensor counts as zero with it.
 Scalar value_at_zero(const Expr& expr) {
   return match(
       expr, [](const notation::Access& n) { return reference::zero(n.tensor.type()); },
-      [](const Literal& n) { return n.value; }, [](const Neg& n) { return reference::negate(value_at_zero(n.a)); },
+      [](const Literal& n) { return n.value; }, [](const Argument& n) { return any_value(n); },
+      [](const Neg& n) { return reference::negate(value_at_zero(n.a)); },
       [](const Binary& n) {
         Scalar a = value_at_zero(n.a);
         if (n.op == BinaryOp::Div && reference::is_zero(a)) return a;
@@ -36,14 +47,16 @@ Scalar value_at_zero(const Expr& expr) {
       [](const Sum& n) { return value_at_zero(n.body); });
 }
 
+bool is_number(const Expr& expr) { return expr.is<Literal>() || expr.is<Argument>(); }
+
 // The smallest part of an expression to blame for a value at zero: C(i,j) + exp(B(i,j)) -> exp(B(i,j)).
 Expr part_at_fault(const Expr& expr) {
   if (const Sum* sum = expr.as<Sum>()) return part_at_fault(sum->body);
-  if (const Neg* neg = expr.as<Neg>(); neg && !neg->a.as<Literal>()) return part_at_fault(neg->a);
+  if (const Neg* neg = expr.as<Neg>(); neg && !is_number(neg->a)) return part_at_fault(neg->a);
   const Binary* sum = expr.as<Binary>();
   if (!sum || sum->op == BinaryOp::Mul || sum->op == BinaryOp::Div) return expr;
   for (auto [part, other] : {std::pair{sum->a, sum->b}, std::pair{sum->b, sum->a}})
-    if (!part.as<Literal>() && reference::is_zero(value_at_zero(other))) return part_at_fault(part);
+    if (!is_number(part) && reference::is_zero(value_at_zero(other))) return part_at_fault(part);
   return expr;
 }
 
@@ -55,9 +68,11 @@ Result<> check_sparse_result(const Assignment& assignment) {
   Printer names;
   std::string text = names(assignment), shown = names(part);
   size_t at = text.find(shown, text.find('=') + 1);
-  std::string reason = part.as<Literal>()
-                           ? fmt::format("{} is zero nowhere", shown)
-                           : fmt::format("{} is {} where its tensors are zero", shown, print(value_at_zero(part)));
+  bool given = false;
+  each<Argument>(part, [&](const Argument&) { given = true; });
+  std::string reason = is_number(part) ? fmt::format("{} is zero nowhere", shown)
+                       : given         ? fmt::format("{} need not be zero where its tensors are", shown)
+                               : fmt::format("{} is {} where its tensors are zero", shown, print(value_at_zero(part)));
   return Diagnostic{fmt::format("{} is sparse, but {}", names.name(result), reason),
                     {{text, at, at + shown.size()}},
                     fmt::format("give {} a dense format: {}", names.name(result), dense_format(result.order()).str())};
@@ -69,12 +84,13 @@ StatementState make_statement(const notation::Assignment& assignment) {
   notation::check(assignment).value();
   check_sparse_result(assignment).value();
   notation::Assignment meant = assignment;
+  meant.rhs = number_arguments(assignment.rhs);
   // A += e with sparse A is A = A + e: entries of e may be new.
   if (assignment.op == notation::AssignOp::Add && !assignment.lhs.tensor.format().is_dense())
     meant = {assignment.lhs, notation::AssignOp::Set,
-             notation::Binary{notation::BinaryOp::Add, assignment.lhs, assignment.rhs}};
+             notation::Binary{notation::BinaryOp::Add, assignment.lhs, meant.rhs}};
   notation::ConcreteStatement concrete = notation::concretize(meant).value();
-  StatementState out{meant, concrete, concrete};
+  StatementState out{meant, concrete, concrete, arguments(meant.rhs)};
   for (const notation::TensorVar& tensor : notation::tensors(meant))
     if (auto state = find_tensor(tensor); state && tensor != meant.lhs.tensor) out.operands.push_back(state);
   out.reads_result = concrete.start == notation::Start::Old;

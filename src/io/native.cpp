@@ -30,7 +30,7 @@ namespace spdistal {
 namespace {
 
 constexpr char magic[8] = {'\x89', 'S', 'P', 'D', '\r', '\n', '\x1a', '\n'};
-constexpr uint64_t order_mark = 0x0102030405060708, version = 1;
+constexpr uint64_t order_mark = 0x0102030405060708, version = 2;
 constexpr size_t fixed_words = 5, alignment = 64;
 
 struct ArrayWords {

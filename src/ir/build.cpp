@@ -208,6 +208,9 @@ Var FunctionBuilder::number(std::string name, Source::Field field, int t, int le
 Var FunctionBuilder::scalar(std::string name, int n, ScalarType width) {
   return param(std::move(name), value_of(width), {Source::Field::Scalar, n});
 }
+Var FunctionBuilder::argument(std::string name, int n, ScalarType type) {
+  return param(std::move(name), value_of(type), {Source::Field::Argument, n});
+}
 Var FunctionBuilder::shares(std::string name) { return param(std::move(name), Int64, {Source::Field::Shares}); }
 Var FunctionBuilder::threads(std::string name) { return param(std::move(name), Int64, {Source::Field::Threads}); }
 

@@ -186,6 +186,8 @@ class FunctionBuilder : public Body {
   // the threads.
   Var number(std::string name, Source::Field field, int t, int level, ScalarType width = ScalarType::Int64);
   Var scalar(std::string name, int n, ScalarType width = ScalarType::Int64);
+  /// A number of any type.
+  Var argument(std::string name, int n, ScalarType type);
   Var shares(std::string name = "shares");
   Var threads(std::string name = "threads");
 

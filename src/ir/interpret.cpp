@@ -257,12 +257,13 @@ class Compiler {
   }
 };
 
-/// What a parameter is in this call: an array or a number.
-std::variant<spd_array*, int64_t> find(const Source& at, spd_call& call) {
+/// What a parameter is in this call: an array, a whole number, or where an argument of any type stands.
+std::variant<spd_array*, int64_t, const void*> find(const Source& at, spd_call& call) {
   using Field = Source::Field;
   if (at.field == Field::Shares) return call.context->shares;
   if (at.field == Field::Threads) return call.context->threads;
   if (at.field == Field::Scalar) return call.scalars[at.index];
+  if (at.field == Field::Argument) return call.arguments[at.index];
   if (at.field == Field::Array) return &call.arrays[at.index];
   spd_tensor& tensor = call.tensors[at.index];
   if (at.field == Field::Vals) return &tensor.vals;
@@ -307,6 +308,10 @@ int Interpreter::operator()(spd_call& call) const {
     auto found = find(p.source, call);
     if (auto* array = std::get_if<spd_array*>(&found)) {
       frame.arrays[slot] = {(*array)->data, (*array)->count, *array, true, {}, 0};
+      continue;
+    }
+    if (auto* argument = std::get_if<const void*>(&found)) {
+      std::copy_n(static_cast<const std::byte*>(*argument), size_of(p.var.type.scalar), frame.slots[slot].bytes.data());
       continue;
     }
     int64_t number = std::get<int64_t>(found);

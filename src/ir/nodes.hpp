@@ -129,15 +129,31 @@ struct Barrier    { Waiting of = Waiting::Block;                 static constexp
 
 /// Where in an spd_call (abi.h) a parameter comes from. The elements of a Pos array that is only read ascend.
 struct Source {
-  enum class Field : uint8_t { Extent, Lo, Stride, Begin, End, Pos, Crd, More, Vals, Array, Scalar, Shares, Threads };
+  enum class Field : uint8_t {
+    Extent,
+    Lo,
+    Stride,
+    Begin,
+    End,
+    Pos,
+    Crd,
+    More,
+    Vals,
+    Array,
+    Scalar,
+    Argument,
+    Shares,
+    Threads
+  };
   Field field;
-  int index = 0;   // of the tensor, the array or the scalar
+  int index = 0;   // of the tensor, the array, the scalar or the argument
   int level = 0;   // of the tensor, outermost 0
   int number = 0;  // of More arrays of a level
   static constexpr auto fields = std::tuple{&Source::field, &Source::index, &Source::level, &Source::number};
 };
 
-/// A parameter: an array (Pos, Crd, More, Vals, Array), or a whole number, int64 or as narrow as its variable says.
+/// A parameter: an array (Pos, Crd, More, Vals, Array), an Argument of any type, or a whole number, int64 or as narrow as
+/// its variable says.
 struct Param {
   Var var;
   Source source;

@@ -22,8 +22,8 @@ int precedence(BinaryOp op) {
 }
 
 std::string_view name_of(Source::Field field) {
-  constexpr std::string_view table[] = {"extent", "lo",   "stride", "begin",  "end",    "pos",    "crd",
-                                        "more",   "vals", "array",  "scalar", "shares", "threads"};
+  constexpr std::string_view table[] = {"extent", "lo",   "stride", "begin",  "end",      "pos",    "crd",
+                                        "more",   "vals", "array",  "scalar", "argument", "shares", "threads"};
   return table[size_t(field)];
 }
 
@@ -149,7 +149,8 @@ class Printer {
       if (at.field < Source::Field::Vals) where = fmt::format("tensor {} level {} {}", at.index, at.level, where);
       if (at.field == Source::Field::More) where += fmt::format(" {}", at.number);
       if (at.field == Source::Field::Vals) where = fmt::format("tensor {} vals", at.index);
-      if (at.field == Source::Field::Array || at.field == Source::Field::Scalar) where += fmt::format(" {}", at.index);
+      if (at.field >= Source::Field::Array && at.field <= Source::Field::Argument)
+        where += fmt::format(" {}", at.index);
       line("param {}: {} = {}", names_.declare(p.var), name_of(p.var.type), where);
     }
     depth_--;

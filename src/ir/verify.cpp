@@ -30,6 +30,8 @@ class Verifier {
             p.var.symbol.name());
       if (is_array_field(p.source.field))
         check(p.var.type.is_array(), p.var, "a parameter from {} is an array", name_of(p.source.field));
+      else if (p.source.field == Source::Field::Argument)
+        check(p.var.type == value_of(p.var.type.scalar), p.var, "an argument is one number");
       else
         check(p.var.type == Int64 || p.var.type == Int32, p.var, "a parameter from {} is a whole number",
               name_of(p.source.field));

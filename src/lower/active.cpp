@@ -40,7 +40,7 @@ Formula Lowerer::where_active(const notation::Expr& expr, const std::set<int>& a
         bool zero = std::visit([](auto v) { return v == decltype(v){}; }, static_cast<const ScalarVariant&>(n.value));
         return zero ? Formula::never() : Formula::always();
       },
-      [&](const Neg& n) { return of(n.a); },
+      [&](const Argument&) { return Formula::always(); }, [&](const Neg& n) { return of(n.a); },
       [&](const Binary& n) {
         switch (n.op) {
           case notation::BinaryOp::Mul: return of(n.a) & of(n.b);

@@ -213,7 +213,8 @@ class Distributor {
           size_t level = n.tensor.format().level_of(size_t(use - n.indices.begin()));
           return plan::Occurring{*k, level};
         },
-        [&](const Literal&) { return everything(); }, [&](const Neg& n) { return support(n.a, var); },
+        [&](const Literal&) { return everything(); }, [&](const Argument&) { return everything(); },
+        [&](const Neg& n) { return support(n.a, var); },
         [&](const Binary& n) -> plan::Set {
           if (n.op == BinaryOp::Mul) return plan::both(support(n.a, var), support(n.b, var));
           if (n.op == BinaryOp::Div) return support(n.a, var);

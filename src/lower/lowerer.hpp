@@ -291,6 +291,7 @@ class Lowerer final : private KernelParams {
 
   // ---- values.cpp ----
   ir::Expr value(const notation::Expr& expr);
+  ir::Expr argument(const notation::Argument& n);
   ir::Expr load_operand(int operand);
   ir::Expr index(const notation::IndexExpr& expr);
   ir::Expr size(const IndexVar& var);

@@ -64,6 +64,7 @@ Expr Lowerer::value(const notation::Expr& expr) {
         return ir::load(temporary->second.values, temporary_position(temporary->second, n.indices));
       },
       [&](const Literal& n) -> Expr { return ir::literal(n.value); },
+      [&](const Argument& n) -> Expr { return argument(n); },
       [&](const Neg& n) -> Expr { return -ir::cast(type_of(expr), value(n.a)); },
       [&](const Binary& n) -> Expr {
         ScalarType type = type_of(expr);
@@ -86,6 +87,11 @@ Expr Lowerer::value(const notation::Expr& expr) {
         require(false, "sums are loops in concrete notation");
         return ir::int64(0);
       });
+}
+
+Expr Lowerer::argument(const Argument& n) {
+  require(n.number > 0, "arguments of a statement are numbered");
+  return f_.argument(name_of(n), int(n.number) - 1, n.value.type());
 }
 
 Expr Lowerer::temporary_position(const Temporary& temporary, const std::vector<IndexVar>& indices) {

@@ -56,6 +56,7 @@ ScalarType type_of(const Expr& expr) {
   auto floating = [](ScalarType t) { return is_integral(t) ? ScalarType::Float64 : t; };
   return match(
       expr, [](const Access& n) { return n.tensor.type(); }, [](const Literal& n) { return n.value.type(); },
+      [](const Argument& n) { return n.value.type(); },
       [](const Neg& n) { return promote(type_of(n.a), ScalarType::Int32); },
       [](const Binary& n) { return promote(type_of(n.a), type_of(n.b)); },
       [&](const Call& n) {
@@ -93,6 +94,20 @@ std::vector<TensorVar> tensors(const Assignment& assignment) {
 bool uses(const Expr& expr, const IndexVar& var) {
   std::vector<IndexVar> vars = variables(expr);
   return std::find(vars.begin(), vars.end(), var) != vars.end();
+}
+
+Expr number_arguments(const Expr& expr) {
+  size_t count = 0;
+  return rewrite(expr, [&](const Argument& n) -> Expr { return Argument{n.value, ++count}; });
+}
+
+std::vector<Scalar> arguments(const Expr& expr) {
+  std::vector<Scalar> out;
+  each<Argument>(expr, [&](const Argument& n) {
+    out.resize(std::max(out.size(), n.number));
+    out[n.number - 1] = n.value;
+  });
+  return out;
 }
 
 Expr rename(const Expr& expr, const std::vector<std::pair<IndexVar, IndexVar>>& renaming) {

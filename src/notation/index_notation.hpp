@@ -31,6 +31,13 @@ struct Literal {
   Scalar value;
   static constexpr auto fields = std::tuple{&Literal::value};
 };
+/// A number of the host, as C++ programs put them into statements: a value that comes with each run and tells nothing of
+/// what is stored. Statements that differ in such values alone run the same plan and the same kernels.
+struct Argument {
+  Scalar value;
+  size_t number = 0;  // of the statement's arguments, from 1; 0 before it stands in a statement
+  static constexpr auto fields = std::tuple{&Argument::value, &Argument::number};
+};
 struct Neg {
   Expr a;
   static constexpr auto fields = std::tuple{&Neg::a};
@@ -51,7 +58,7 @@ struct Sum {
   Expr body;
   static constexpr auto fields = std::tuple{&Sum::var, &Sum::body};
 };
-struct ExprKinds : Kinds<Access, Literal, Neg, Binary, Call, Sum> {};
+struct ExprKinds : Kinds<Access, Literal, Argument, Neg, Binary, Call, Sum> {};
 
 enum class AssignOp : uint8_t { Set, Add };  // = and +=
 
@@ -83,6 +90,10 @@ std::vector<IndexVar> variables(const Assignment& assignment);
 /// Every tensor, the result first, then by first use.
 std::vector<TensorVar> tensors(const Assignment& assignment);
 bool uses(const Expr& expr, const IndexVar& var);
+/// The expression with its arguments numbered from 1 on, in the order in which they stand.
+Expr number_arguments(const Expr& expr);
+/// The values of numbered arguments, in their order.
+std::vector<Scalar> arguments(const Expr& expr);
 /// The expression with variables replaced.
 Expr rename(const Expr& expr, const std::vector<std::pair<IndexVar, IndexVar>>& renaming);
 

@@ -44,6 +44,10 @@ std::string print(const Scalar& value) {
       static_cast<const ScalarVariant&>(value));
 }
 
+std::string name_of(const Argument& argument) {
+  return argument.number == 0 ? "number" : fmt::format("number{}", argument.number);
+}
+
 std::string Printer::name(const IndexVar& var) {
   static constexpr std::string_view letters[] = {"i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s"};
   return vars_.of(var, letters);
@@ -91,11 +95,14 @@ void Printer::expression(std::string& out, const Expr& expr, int context) {
   match(
       expr, [&](const Access& n) { access(out, n); },
       [&](const Literal& n) { wrapped(kUnary, [&] { out += print(n.value); }); },
+      [&](const Argument& n) {
+        wrapped(kUnary, [&] { out += arguments_ == ArgumentText::Name ? name_of(n) : print(n.value); });
+      },
       [&](const Neg& n) {
         wrapped(kUnary, [&] {
           out += "-";
           // -2 is a literal: a negated one keeps its shape as -(2).
-          expression(out, n.a, n.a.is<Literal>() ? kUnary + 1 : kUnary);
+          expression(out, n.a, n.a.is<Literal>() || n.a.is<Argument>() ? kUnary + 1 : kUnary);
         });
       },
       [&](const Binary& n) {

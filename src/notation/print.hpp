@@ -11,9 +11,14 @@
 
 namespace spdistal::notation {
 
+/// How numbers of the host are printed: as they are, or by name where what is printed holds for all values.
+enum class ArgumentText : uint8_t { Value, Name };
+
 /// Prints the parts of one program with names chosen once: two variables never print alike.
 class Printer {
  public:
+  explicit Printer(ArgumentText arguments = ArgumentText::Value) : arguments_(arguments) {}
+
   std::string name(const IndexVar& var);
   std::string name(const TensorVar& tensor);
   std::string name(const Param& param);
@@ -45,6 +50,7 @@ class Printer {
   void expression(std::string& out, const Expr& expr, int context);
   void access(std::string& out, const Access& access);
 
+  ArgumentText arguments_;
   Names vars_, tensors_, params_;
   std::map<std::pair<Symbol, std::string>, IndexVar> sized_;  // by parameter and name, the variable printed first
   std::function<bool(const Access&)> marked_;
@@ -53,6 +59,8 @@ class Printer {
 
 /// A literal as the parser reads it: 2, 2L, 2.5, 2.5f, true, complex(1.0, 2.0).
 std::string print(const Scalar& value);
+/// What an argument is called in kernels and plans: number1, number2, …
+std::string name_of(const Argument& argument);
 std::string print(const Expr& expr);
 std::string print(const Assignment& assignment);
 std::string print(const ConcreteStatement& statement);

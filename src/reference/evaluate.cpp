@@ -85,7 +85,8 @@ class Evaluator {
           for (const IndexVar& var : n.indices) at.push_back(values.at(var));
           return arrays_.at(n.tensor).at(at);
         },
-        [&](const Literal& n) { return n.value; }, [&](const Neg& n) { return negate(value(n.a)); },
+        [&](const Literal& n) { return n.value; }, [&](const Argument& n) { return n.value; },
+        [&](const Neg& n) { return negate(value(n.a)); },
         [&](const Binary& n) {
           Scalar a = value(n.a);
           return compute(n.op, a, value(n.b));

@@ -185,7 +185,8 @@ class Executor {
   Scalar evaluate(const Expr& expr) {
     return match(
         expr, [&](const Access& n) { return arrays_.at(n.tensor).at(coordinates(n)); },
-        [&](const Literal& n) { return n.value; }, [&](const Neg& n) { return negate(evaluate(n.a)); },
+        [&](const Literal& n) { return n.value; }, [&](const Argument& n) { return n.value; },
+        [&](const Neg& n) { return negate(evaluate(n.a)); },
         [&](const Binary& n) {
           Scalar a = evaluate(n.a);
           return compute(n.op, a, evaluate(n.b));

@@ -89,16 +89,19 @@ class Multiplier {
     }
   }
 
+  static Products constant(const Scalar& value) {
+    Scalar number = convert(value, ScalarType::Complex128);
+    return std::vector{Product{std::get<Complex>(static_cast<const ScalarVariant&>(number)), {}}};
+  }
+
   Products plain(const Expr& expr) {
     return match(
         expr,
         [&](const Access& n) -> Products {
           return std::vector{Product{1, {n}}};
         },
-        [&](const Literal& n) -> Products {
-          Scalar number = convert(n.value, ScalarType::Complex128);
-          return std::vector{Product{std::get<Complex>(static_cast<const ScalarVariant&>(number)), {}}};
-        },
+        [&](const Literal& n) -> Products { return constant(n.value); },
+        [&](const Argument& n) -> Products { return constant(n.value); },
         [&](const Neg& n) -> Products {
           Products out = (*this)(n.a);
           if (out)

@@ -41,7 +41,7 @@ class Vanishing {
         [&](const Literal& n) {
           return std::visit([](auto v) { return v == decltype(v){}; }, static_cast<const ScalarVariant&>(n.value));
         },
-        [&](const Neg& n) { return is_zero(n.a); },
+        [&](const Argument&) { return false; }, [&](const Neg& n) { return is_zero(n.a); },
         [&](const Binary& n) {
           switch (n.op) {
             case BinaryOp::Mul: return is_zero(n.a) || is_zero(n.b);

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
+#include "base/hash.hpp"
 #include "memory/copy.hpp"
 #include "runtime/records/sort_globally.hpp"
 #include "runtime/task/mapping.hpp"
 #include "runtime/transport/agree.hpp"
 #include "runtime/transport/deal.hpp"
-#include "tensor/hash.hpp"
 #include "tensor/nodes.hpp"
 #include "tensor/pack.hpp"
 #include "tensor/pieces.hpp"

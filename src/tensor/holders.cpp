@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/hash.hpp"
 #include "base/require.hpp"
-#include "tensor/hash.hpp"
 
 namespace spdistal {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "tensor/hash.hpp"
+#include "base/hash.hpp"
 #include "tensor/tree.hpp"
 
 namespace spdistal {

@@ -9,9 +9,12 @@
 #include <vector>
 
 #include "memory/copy.hpp"
-#include "tensor/radix.hpp"
+#include "runtime/records/radix.hpp"
 
 namespace spdistal {
+
+using runtime::Keyed;
+
 namespace {
 
 // One dimension within a key.
@@ -36,9 +39,14 @@ std::vector<Key> keys_for(const std::vector<int64_t>& dims, std::span<const int>
   return keys;
 }
 
+void sort_by_key(Array<Keyed>& records, Array<Keyed>& spare) {
+  runtime::radix_sort({records.data(), size_t(records.size())}, {spare.data(), size_t(spare.size())},
+                      omp_get_max_threads());
+}
+
 // Fills the keys of entries order[0], order[1], … (or 0, 1, … without an order).
 template <class Entry>
-void fill_keys(const Coordinates& entries, const Key& key, Array<Record>& records, Entry&& entry) {
+void fill_keys(const Coordinates& entries, const Key& key, Array<Keyed>& records, Entry&& entry) {
   std::vector<const int64_t*> columns;
   for (const Field& field : key) columns.push_back(entries.column(field.dimension).data());
   int64_t n = records.size();
@@ -52,7 +60,7 @@ void fill_keys(const Coordinates& entries, const Key& key, Array<Record>& record
   }
 }
 
-bool in_order(const Array<Record>& records) {
+bool in_order(const Array<Keyed>& records) {
   int64_t n = records.size();
   bool rises = true;
 #pragma omp parallel for schedule(static) reduction(&& : rises) if (n > 100000)
@@ -108,7 +116,7 @@ void merge_runs(int64_t n, Coordinates& out, Same&& same, Value&& value, Place&&
 // All dimensions fit one key: values of up to 8 bytes travel with it, and coordinates are read back from the key.
 Coordinates by_one_key(Coordinates entries, const Key& key) {
   int64_t n = entries.size();
-  Array<Record> records(n);
+  Array<Keyed> records(n);
   fill_keys(entries, key, records, [](int64_t i) { return i; });
   bool sorted = in_order(records);
   if (sorted) {
@@ -133,8 +141,8 @@ Coordinates by_one_key(Coordinates entries, const Key& key) {
     }
     if constexpr (travels) entries = Coordinates(entries.dims(), entries.type());  // gives its memory back
     if (!sorted) {
-      Array<Record> spare(n);
-      radix_sort(records, spare);
+      Array<Keyed> spare(n);
+      sort_by_key(records, spare);
     }
     auto same = [&](int64_t i) { return records[i - 1].key == records[i].key; };
     auto value = [&](int64_t i) {
@@ -157,11 +165,11 @@ Coordinates by_one_key(Coordinates entries, const Key& key) {
 // Several keys: the order of entries is sorted by one after the other.
 Coordinates by_several_keys(const Coordinates& entries, const std::vector<Key>& keys) {
   int64_t n = entries.size();
-  Array<Record> records(n), spare(n);
+  Array<Keyed> records(n), spare(n);
   for (int64_t i = 0; i < n; i++) records[i].payload = uint64_t(i);
   for (const Key& key : keys) {
     fill_keys(entries, key, records, [&](int64_t i) { return int64_t(records[i].payload); });
-    radix_sort(records, spare);
+    sort_by_key(records, spare);
   }
   Coordinates out(entries.dims(), entries.type());
   std::vector<const int64_t*> from_columns;

@@ -96,6 +96,24 @@ class Ranks(unittest.TestCase):
                 self.assertIn("there is no setting SPDISTAL_TREADS", done.stderr)
                 self.assertEqual(done.stdout, "")
 
+    def test_values_of_settings_are_checked(self):
+        for setting, message in (("SPDISTAL_CACHE_BYTES=some", "SPDISTAL_CACHE_BYTES is 'some', which is no number of bytes"),
+                                 ("SPDISTAL_CACHE_BYTES=-1", "SPDISTAL_CACHE_BYTES is '-1', which is no number of bytes"),
+                                 ("SPDISTAL_THREADS=0", "SPDISTAL_THREADS is '0', which is no number of threads"),
+                                 ("SPDISTAL_CHECK_COLLECTIVES=yes", "SPDISTAL_CHECK_COLLECTIVES is 'yes', neither 0 nor 1")):
+            with self.subTest(setting=setting):
+                done = subprocess.run(["env", setting, TOOL, "a(i) = b(i)", "-n", "i=3", "-g", "b:ones"], cwd=self.folder,
+                                      capture_output=True, text=True, timeout=120, check=False)
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertIn(message, done.stderr)
+
+    def test_ranks_whose_collective_calls_are_compared_compute_the_same(self):
+        product = (TOOL, "A(i,j) = B(i,k) * B(k,j)", "-f", "A:ds", "-f", "B:ds", "-g", "B:stencil7,4", "--check")
+        done = subprocess.run([*MPIRUN, "3", "env", "SPDISTAL_CHECK_COLLECTIVES=1", *product], cwd=self.folder,
+                              capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("check: right", done.stdout)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -13,7 +13,6 @@
 #include "runtime/partition/image_by_value.hpp"
 #include "runtime/region/contribution.hpp"
 #include "runtime/region/fetch.hpp"
-#include "runtime/region/plan_cache.hpp"
 
 namespace spdistal::runtime {
 namespace {
@@ -412,21 +411,6 @@ TEST(Exchanges, AllocateNothingWhenRepeated) {
     for (int round = 0; round < 10; round++) both();
     EXPECT_EQ(allocations(), before);
   });
-}
-
-TEST(PlanCache, MakesAPlanOnceForEachKeyAndForgetsTheOldest) {
-  PlanCache<int> cache(2);
-  int made = 0;
-  auto find = [&](uint64_t key) { return *cache.find_or_make({key, 7}, [&] { return made++, int(key) * 10; }); };
-  EXPECT_EQ(find(1), 10);
-  EXPECT_EQ(find(2), 20);
-  EXPECT_EQ(find(1), 10);
-  EXPECT_EQ(made, 2);
-  EXPECT_EQ(find(3), 30);  // forgets 2, used longest ago
-  EXPECT_EQ(find(1), 10);
-  EXPECT_EQ(made, 3);
-  EXPECT_EQ(find(2), 20);
-  EXPECT_EQ(made, 4);
 }
 
 TEST(Planning, FailsOnAllRanksWhereOneCannotHoldItsPiece) {

@@ -12,7 +12,6 @@
 #include "runtime/partition/copy.hpp"
 #include "runtime/partition/image.hpp"
 #include "runtime/partition/image_by_value.hpp"
-#include "runtime/partition/number_positions.hpp"
 #include "runtime/partition/preimage.hpp"
 
 namespace spdistal::runtime {
@@ -181,35 +180,6 @@ TEST(DistributedOperators, GiveWhatTheWholeArraysWould) {
            by_value_set(wanted, positions, whole_crd.local()));
       same(collect(t, by_value_ranges(grid, positions, ranges, crd.local())),
            by_value_ranges(grid, positions, ranges, whole_crd.local()));
-    });
-  });
-}
-
-TEST(Numbering, CountsByParentAndThenByColour) {
-  on_ranks([](Transport& t) {
-    for_each_case(t, "numbering", cases(200, 100), [&](Random& random) {
-      int64_t parents = pick(random, 0, 12), colours = pick(random, 1, 6);
-      std::vector<ChildCounts> all;
-      for (int64_t c = 0; c < colours; c++) {
-        Space known = random_space(random, 1, 12, 3) & Space::interval(0, parents);
-        std::vector<int64_t> counts;
-        for (int64_t k = known.size(); k > 0; k--) counts.push_back(pick(random, 0, 3));
-        all.push_back({c, known, counts});
-      }
-      std::vector<std::vector<int64_t>> expected(all.size());
-      int64_t position = 0;
-      for (int64_t p = 0; p < parents; p++)
-        for (size_t c = 0; c < all.size(); c++)
-          if (all[c].parents.contains(p)) {
-            size_t k = expected[c].size();
-            expected[c].push_back(position);
-            position += all[c].counts[k];
-          }
-      Range here = colours_here(t, colours);
-      std::vector<ChildCounts> own(all.begin() + here.lo, all.begin() + here.hi);
-      Numbering found = number_positions(t, parents, own);
-      ASSERT_EQ(found.total, position);
-      for (int64_t c = here.lo; c < here.hi; c++) ASSERT_EQ(found.first[size_t(c - here.lo)], expected[size_t(c)]);
     });
   });
 }

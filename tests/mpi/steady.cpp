@@ -81,11 +81,12 @@ TEST_F(Steady, StatementsSaidOnce) {
   });
 }
 
-TEST_F(Steady, StatementsSaidAnew) {
+TEST_F(Steady, StatementsSaidAnewWithOtherNumbers) {
+  double alpha = 0.5;
   expect_steady([&] {
     q(i) = A(i, j) * p(j);
     pq() = p(i) * q(i);
-    r(i) += 0.5 * q(i);
+    r(i) += (alpha *= 0.9) * q(i);
     p(i) = r(i) + p(i) / pq();
     p.compute();
   });

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "partition/random_partitions.hpp"
-#include "runtime/partition/bounding.hpp"
 #include "runtime/partition/by_bounds.hpp"
 #include "runtime/partition/by_value_ranges.hpp"
 #include "runtime/partition/by_value_set.hpp"
@@ -274,7 +273,7 @@ TEST(SetOperations, CombineThePiecesOfEachColour) {
     ColourGrid grid = random_grid(random);
     int dims = int(pick(random, 1, 3));
     Partition p = random_partition(random, grid, dims, 4), q = random_partition(random, grid, dims, 4);
-    Partition both = intersection(p, q), either = union_of(p, q), rest = difference(p, q), box = bounding(p);
+    Partition both = intersection(p, q), either = union_of(p, q), rest = difference(p, q);
     for (int64_t c = 0; c < grid.count(); c++) {
       Points a = points_of(p[c]), b = points_of(q[c]), in_both, in_either = a, in_rest;
       in_either.insert(b.begin(), b.end());
@@ -282,17 +281,6 @@ TEST(SetOperations, CombineThePiecesOfEachColour) {
       ASSERT_EQ(both[c], space_of(dims, in_both));
       ASSERT_EQ(either[c], space_of(dims, in_either));
       ASSERT_EQ(rest[c], space_of(dims, in_rest));
-      Points hull;
-      for (const Point& x : all_points(std::vector<int64_t>(size_t(dims), 4))) {
-        bool in = !a.empty();
-        for (size_t d = 0; in && d < x.size(); d++) {
-          auto below = std::ranges::any_of(a, [&](const Point& y) { return y[d] <= x[d]; });
-          auto above = std::ranges::any_of(a, [&](const Point& y) { return y[d] >= x[d]; });
-          in = below && above;
-        }
-        if (in) hull.insert(x);
-      }
-      ASSERT_EQ(box[c], space_of(dims, hull));
     }
   }
 }

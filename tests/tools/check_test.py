@@ -1,4 +1,5 @@
 """tools/check against small trees: a clean one passes, and one planted violation of each kind is refused by name."""
+import os
 import pathlib
 import shutil
 import subprocess
@@ -28,13 +29,24 @@ CLEAN = {
         std::string text = "src/not/checked/in/code/blocks";
         ```
         """,
-    "docs/glossary.md": "# Glossary\n\nBack to [the start](../README.md).\n",
+    "docs/glossary.md": """\
+        # Glossary
+
+        Back to [the start](../README.md).
+
+        | word | meaning |
+        |---|---|
+        | node, lower | what there is |
+        """,
+    "CMakeLists.txt": "project(p VERSION 1.2.0 LANGUAGES CXX)\n",
+    "CHANGELOG.md": "# Changelog\n\n## Unreleased\n\n- x\n\n## 1.2.0 (2026-01-31)\n\n## 1.1.0 (2025-12-01)\n",
     "src/CMakeLists.txt": """\
-        spdistal_folder(base LIBRARIES fmt::fmt)
+        spdistal_folder(base LIBRARIES fmt::fmt PUBLIC abi.h err*.hpp)
         spdistal_folder(ir USES base)
         spdistal_folder(lower  # the last of them
                         USES ir
-                        LIBRARIES fmt::fmt)
+                        LIBRARIES fmt::fmt
+                        PUBLIC tensor.hpp)
         spdistal_folder(runtime USES base)
         """,
     "src/base/README.md": "# base\n",
@@ -48,6 +60,7 @@ CLEAN = {
     "src/runtime/space/space.cpp": "#include \"base/a.hpp\"\n",
     "include/spdistal/error.hpp": "#pragma once\n#include <string>\n\n#include \"spdistal/abi.h\"\n",
     "include/spdistal/abi.h": "#pragma once\n",
+    "include/spdistal/tensor.hpp": "#pragma once\n#include \"spdistal/error.hpp\"\n",
     "tools/cli/main.cpp": "#include \"options.hpp\"\n#include \"spdistal/error.hpp\"\n",
     "tools/cli/options.hpp": "#pragma once\n",
     "examples/one.cpp": "#include <spdistal/error.hpp>\n",
@@ -114,9 +127,19 @@ class Check(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("base uses itself through other folders", output)
 
+    def test_a_public_header_against_the_direction_is_refused(self):
+        self.refused("src/ir/x.cpp", "#include \"spdistal/tensor.hpp\"\n",
+                     'src/ir/x.cpp:1: "spdistal/tensor.hpp": ir may not use lower (it uses base)')
+        self.refused("include/spdistal/error2.hpp", "#pragma once\n#include <spdistal/tensor.hpp>\n",
+                     'include/spdistal/error2.hpp:2: "spdistal/tensor.hpp": base may not use lower')
+        self.assertEqual(self.check(**{"src/lower/x.cpp": "#include \"spdistal/tensor.hpp\"\n"})[0], 0)
+
+    def test_a_public_header_of_no_folder_is_refused(self):
+        self.refused("include/spdistal/x.hpp", "#pragma once\n", "include/spdistal/x.hpp:1: belongs to no folder")
+
     def test_a_public_header_that_includes_the_inside_is_refused(self):
-        self.refused("include/spdistal/x.hpp", "#pragma once\n#include \"base/a.hpp\"\n",
-                     "include/spdistal/x.hpp:2: \"base/a.hpp\": public headers include only public headers")
+        self.refused("include/spdistal/errors.hpp", "#pragma once\n#include \"base/a.hpp\"\n",
+                     "include/spdistal/errors.hpp:2: \"base/a.hpp\": public headers include only public headers")
 
     def test_moving_data_by_hand_is_refused(self):
         text = "void f(void* a, void* b) { std::memcpy(a, b, 8); }\n"
@@ -137,6 +160,45 @@ class Check(unittest.TestCase):
         self.refused("docs/x.md", "\nStart at `src/base/zzz.hpp`.\n", "docs/x.md:2: src/base/zzz.hpp does not exist")
         self.refused("docs/x.md", "All of `src/*/zzz.hpp`.\n", "src/*/zzz.hpp does not exist")
         self.refused("docs/x.md", "Line `src/base/zzz.hpp:12`.\n", "src/base/zzz.hpp does not exist")
+
+    def test_a_word_of_the_glossary_with_two_meanings_is_refused(self):
+        self.refused("docs/glossary.md", CLEAN["docs/glossary.md"] + "        | node | something else |\n",
+                     "docs/glossary.md:8: node has a meaning already, in line 7")
+
+    def test_a_word_of_the_glossary_that_nothing_is_called_is_refused(self):
+        self.refused("docs/glossary.md", CLEAN["docs/glossary.md"] + "        | `grue` | may eat you |\n",
+                     "docs/glossary.md:8: nothing is called grue any more")
+
+    def test_releases_have_a_version_and_a_date(self):
+        self.refused("CHANGELOG.md", "## Unreleased\n\n## Version two\n", 'CHANGELOG.md:3: "## Version two" is neither')
+        self.refused("CHANGELOG.md", "## 1.2.0 (2026-01-31)\n\n## Unreleased\n", 'CHANGELOG.md:3: "## Unreleased" is neither')
+
+    def test_the_newest_release_is_the_version_that_is_built(self):
+        self.refused("CHANGELOG.md", "## 1.3.0 (2026-02-01)\n", "CHANGELOG.md:1: the newest release is 1.3.0")
+
+    @unittest.skipUnless(shutil.which("git"), "there is no git here")
+    def test_a_long_subject_of_a_commit_is_refused(self):
+        def commit(folder, subject, date):
+            subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "--allow-empty", "-m", subject],
+                           cwd=folder, check=True, env={**os.environ, "GIT_COMMITTER_DATE": date})
+
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["git", "init", "-q", folder], check=True)
+            commit(folder, "Old " * 30, "2026-01-01T00:00:00Z")
+            commit(folder, "x" * 71, "2026-11-17T00:00:00Z")
+            run = [sys.executable, ROOT / "tools/check", folder]
+            self.assertEqual(subprocess.run(run, capture_output=True, text=True, check=False).returncode, 0)
+            commit(folder, "y" * 72, "2026-11-17T00:00:00Z")
+            done = subprocess.run(run, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("the subject has 72 characters", done.stdout)
+
+    def test_without_clang_tidy_the_check_says_so_and_goes_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, ROOT / "tools/check", "--tidy", folder], capture_output=True, text=True,
+                                  check=False, env={"PATH": folder})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("note: clang-tidy is not run", done.stdout)
 
     def test_a_source_folder_without_a_readme_is_refused(self):
         self.refused("src/ir/README.md", None, "src/ir/README.md:1: missing")

@@ -28,7 +28,6 @@ class Packing {
   }
 
   size_t words() const { return words_.size(); }
-  int bits(size_t word) const { return words_[word].bits; }
 
   uint64_t word(size_t number, std::span<const int64_t> at) const {
     uint64_t out = 0;

@@ -1,71 +1,52 @@
 #include "runtime/records/sort.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <memory>
-#include <utility>
 
 #include "memory/copy.hpp"
 #include "runtime/records/packing.hpp"
+#include "runtime/records/radix.hpp"
 #include "runtime/transport/combine_values.hpp"
 
 namespace spdistal::runtime {
 namespace {
 
-constexpr int most_digit_bits = 11;
+/// A word of a record, and with it the value itself or the number of the record.
+using Items = std::unique_ptr<Keyed[]>;
 
-/// What is sorted: a word, and with it the value itself or the number of the record.
-struct Item {
-  uint64_t word, rest;
-};
-using Items = std::unique_ptr<Item[]>;
-
-/// By the lowest so many bits of the word, stably; digits on which all agree cost nothing.
-void sort_by_word(Items& items, size_t count, int bits) {
-  Items other = std::make_unique_for_overwrite<Item[]>(count);
-  int passes = (bits + most_digit_bits - 1) / most_digit_bits;
-  for (int pass = 0; pass < passes; pass++) {
-    int digit_bits = (bits + passes - 1) / passes, shift = pass * digit_bits;
-    uint64_t mask = (uint64_t(1) << digit_bits) - 1;
-    std::array<size_t, size_t(1) << most_digit_bits> starts{};
-    for (size_t k = 0; k < count; k++) starts[(items[k].word >> shift) & mask]++;
-    if (std::ranges::find(starts, count) != starts.end()) continue;
-    size_t sum = 0;
-    for (size_t& start : starts) sum += std::exchange(start, sum);
-    for (size_t k = 0; k < count; k++) other[starts[(items[k].word >> shift) & mask]++] = items[k];
-    items.swap(other);
-  }
+void sort_by_word(Items& items, size_t count) {
+  Items spare = std::make_unique_for_overwrite<Keyed[]>(count);
+  radix_sort({items.get(), count}, {spare.get(), count}, 1);
 }
 
 /// All coordinates in one word and the value beside it: nothing but sequential passes, and the coordinates are read back
 /// from the word.
 void sort_packed(Records& records, const Packing& packing) {
   size_t count = size_t(records.size()), value = size_of(records.type());
-  Items items = std::make_unique_for_overwrite<Item[]>(count);
+  Items items = std::make_unique_for_overwrite<Keyed[]>(count);
   for (size_t k = 0; k < count; k++) {
     items[k] = {packing.word(0, records.at(int64_t(k))), 0};
-    memory::copy_bytes(&items[k].rest, records.value(int64_t(k)), value);
+    memory::copy_bytes(&items[k].payload, records.value(int64_t(k)), value);
   }
-  sort_by_word(items, count, packing.bits(0));
+  sort_by_word(items, count);
   for (size_t k = 0; k < count; k++) {
-    packing.unpack(items[k].word, records.mutable_at(int64_t(k)));
-    memory::copy_bytes(records.value(int64_t(k)), &items[k].rest, value);
+    packing.unpack(items[k].key, records.mutable_at(int64_t(k)));
+    memory::copy_bytes(records.value(int64_t(k)), &items[k].payload, value);
   }
 }
 
 /// By the first word; the few that agree on it by comparison; then the records are brought into this order.
 void sort_by_number(Records& records, const Packing& packing, std::span<const int> modes) {
   size_t count = size_t(records.size());
-  Items items = std::make_unique_for_overwrite<Item[]>(count);
+  Items items = std::make_unique_for_overwrite<Keyed[]>(count);
   for (size_t k = 0; k < count; k++) items[k] = {packing.word(0, records.at(int64_t(k))), k};
-  sort_by_word(items, count, packing.bits(0));
+  sort_by_word(items, count);
   if (packing.words() > 1)
     for (size_t begin = 0, end; begin < count; begin = end) {
-      for (end = begin + 1; end < count && items[end].word == items[begin].word;) end++;
+      for (end = begin + 1; end < count && items[end].key == items[begin].key;) end++;
       if (end - begin > 1)
-        std::stable_sort(items.get() + begin, items.get() + end, [&](const Item& a, const Item& b) {
-          return precedes(records.at(int64_t(a.rest)), records.at(int64_t(b.rest)), modes);
+        std::stable_sort(items.get() + begin, items.get() + end, [&](const Keyed& a, const Keyed& b) {
+          return precedes(records.at(int64_t(a.payload)), records.at(int64_t(b.payload)), modes);
         });
     }
   Records out(records.order(), records.type());
@@ -74,10 +55,10 @@ void sort_by_number(Records& records, const Packing& packing, std::span<const in
   constexpr size_t ahead = 16;
   for (size_t k = 0; k < count; k++) {
     if (k + ahead < count) {
-      __builtin_prefetch(records.at(int64_t(items[k + ahead].rest)).data());
-      __builtin_prefetch(records.value(int64_t(items[k + ahead].rest)));
+      __builtin_prefetch(records.at(int64_t(items[k + ahead].payload)).data());
+      __builtin_prefetch(records.value(int64_t(items[k + ahead].payload)));
     }
-    out.add_bytes(records.at(int64_t(items[k].rest)), records.value(int64_t(items[k].rest)));
+    out.add_bytes(records.at(int64_t(items[k].payload)), records.value(int64_t(items[k].payload)));
   }
   records = std::move(out);
 }

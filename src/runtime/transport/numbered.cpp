@@ -8,7 +8,7 @@ namespace spdistal::runtime {
 
 class Numbered final : public Transport {
  public:
-  explicit Numbered(std::unique_ptr<Transport> inner) : inner_(std::move(inner)) {}
+  explicit Numbered(std::shared_ptr<Transport> inner) : inner_(std::move(inner)) {}
 
   int rank() const override { return inner_->rank(); }
   int size() const override { return inner_->size(); }
@@ -84,11 +84,11 @@ class Numbered final : public Transport {
                                         r, describe(all[r])));
   }
 
-  std::unique_ptr<Transport> inner_;
+  std::shared_ptr<Transport> inner_;
   int64_t number_ = 0;
 };
 
-std::unique_ptr<Transport> numbered(std::unique_ptr<Transport> transport) {
+std::unique_ptr<Transport> numbered(std::shared_ptr<Transport> transport) {
   return std::make_unique<Numbered>(std::move(transport));
 }
 

@@ -28,35 +28,50 @@ std::vector<Expr> factors(const Expr& expr) {
   return out;
 }
 
-// The expression with `part` replaced, where it stands whole or as some of the factors of a product.
-std::optional<Expr> replace_part(const Expr& expr, const Expr& part, const Expr& by) {
-  if (expr == part) return by;
-  std::vector<Expr> all = factors(expr), wanted = factors(part);
+Expr product(const std::vector<Expr>& factors) {
+  Expr out = factors[0];
+  for (size_t k = 1; k < factors.size(); k++) out = Binary{BinaryOp::Mul, out, factors[k]};
+  return out;
+}
+
+// A command names numbers of the host by their values; which of the statement's they are is found with the rest.
+bool is_named_by(const Expr& stated, const Expr& named) {
+  auto unnumbered = [](const Argument& n) -> Expr { return Argument{n.value}; };
+  return rewrite(stated, unnumbered) == rewrite(named, unnumbered);
+}
+
+// A part of an expression, where it stands whole or as some of the factors of a product.
+struct Found {
+  Expr part;  // as the statement has it
+  Expr rest;  // the expression with the part replaced
+};
+std::optional<Found> find_part(const Expr& expr, const Expr& named, const Expr& by) {
+  if (is_named_by(expr, named)) return Found{expr, by};
+  std::vector<Expr> all = factors(expr), wanted = factors(named), part;
   if (all.size() > wanted.size()) {
     // The replacement stands where the first of the factors stood.
     size_t place = all.size();
     bool found = std::all_of(wanted.begin(), wanted.end(), [&](const Expr& factor) {
-      auto at = std::find(all.begin(), all.end(), factor);
+      auto at = std::find_if(all.begin(), all.end(), [&](const Expr& stated) { return is_named_by(stated, factor); });
       if (at == all.end()) return false;
       place = std::min(place, size_t(at - all.begin()));
+      part.push_back(*at);
       all.erase(at);
       return true;
     });
     if (found) {
       all.insert(all.begin() + long(place), by);
-      Expr out = all[0];
-      for (size_t k = 1; k < all.size(); k++) out = Binary{BinaryOp::Mul, out, all[k]};
-      return out;
+      return Found{product(part), product(all)};
     }
   }
-  bool done = false;
-  Expr out = map_children(expr, [&](const Expr& child) {
-    if (done) return child;
-    std::optional<Expr> replaced = replace_part(child, part, by);
-    done = replaced.has_value();
-    return replaced.value_or(child);
+  std::optional<Found> found;
+  Expr rest = map_children(expr, [&](const Expr& child) {
+    if (found) return child;
+    found = find_part(child, named, by);
+    return found ? found->rest : child;
   });
-  return done ? std::optional(out) : std::nullopt;
+  if (found) found->rest = rest;
+  return found;
 }
 
 // Is the value of expr proportional to that of the temporary? Then sums may move across.
@@ -78,7 +93,8 @@ struct Rewriting {
   size_t split = 0;              // loops from here on belong to the where
   std::vector<IndexVar> summed;  // loops that move to the workspace
   TensorVar workspace;
-  Expr consumer;  // the right side that reads the workspace
+  Expr part;      // what the workspace holds
+  Expr consumer;  // the right side that reads it
 };
 
 class Planner {
@@ -87,7 +103,7 @@ class Planner {
       : command_(command), statement_(statement), refuse_(command.name, statement) {}
 
   Result<Rewriting> plan() {
-    const Expr& part = command_.expression.tree();
+    const Expr& named = command_.expression.tree();
     if (command_.loops.size() != command_.copies.size())
       return refuse_.whole(
           fmt::format("{} loop{}, but {} new variable{}", command_.loops.size(), command_.loops.size() == 1 ? "" : "s",
@@ -107,8 +123,9 @@ class Planner {
                            "a name is letters, digits and _");
     search(statement_.body, {});
     if (!assign_)
-      return refuse_.whole(fmt::format("{} is not computed in the statement", refuse_(part)),
+      return refuse_.whole(fmt::format("{} is not computed in the statement", refuse_(named)),
                            "name an expression as it stands on a right side, or some factors of a product");
+    const Expr& part = *part_;
     for (const IndexVar& var : command_.loops)
       if (std::none_of(chain_.begin(), chain_.end(), [&](const Forall& l) { return l.var == var; }))
         return refuse_.at(var,
@@ -117,8 +134,8 @@ class Planner {
 
     TensorVar workspace({Symbol(command_.workspace.text), promote(type_of(part), ScalarType::Int32), sizes(),
                          dense_format(command_.loops.size()), Origin::Temporary});
-    Expr consumer = *replace_part(assign_->rhs, part, notation::Access{workspace, command_.loops});
-    Rewriting out{*assign_, chain_, chain_.size(), {}, workspace, consumer};
+    Expr consumer = find_part(assign_->rhs, named, notation::Access{workspace, command_.loops})->rest;
+    Rewriting out{*assign_, chain_, chain_.size(), {}, workspace, part, consumer};
     // Inwards from the assignment: loops over the workspace, and loops that only the expression uses.
     while (out.split > 0) {
       const IndexVar& var = chain_[out.split - 1].var;
@@ -178,7 +195,8 @@ class Planner {
         },
         [&](const Where& n) { search(n.consumer, {}), search(n.producer, {}); },
         [&](const Assign& n) {
-          if (replace_part(n.rhs, command_.expression.tree(), Literal{0})) assign_ = n, chain_ = chain;
+          std::optional<Found> found = find_part(n.rhs, command_.expression.tree(), Literal{0});
+          if (found) assign_ = n, chain_ = chain, part_ = found->part;
         },
         [&](const Sequence& n) {
           for (const Stmt& part : n.stmts) search(part, {});
@@ -212,6 +230,7 @@ class Planner {
   const ConcreteStatement& statement_;
   schedule::Refusal refuse_;
   std::optional<Assign> assign_;
+  std::optional<Expr> part_;  // of its right side
   std::vector<Forall> chain_;
 };
 
@@ -266,7 +285,7 @@ ConcreteStatement Precompute::apply(const ConcreteStatement& statement) const {
 
   Stmt consumer = Assign{plan.assign.lhs, plan.assign.op, plan.consumer};
   Stmt producer = Assign{notation::Access{plan.workspace, copies}, plan.summed.empty() ? AssignOp::Set : AssignOp::Add,
-                         rename(expression.tree(), renaming)};
+                         rename(plan.part, renaming)};
   for (size_t k = plan.chain.size(); k-- > plan.split;) {
     const Forall& loop = plan.chain[k];
     producer = Forall{copy_of(loop.var), producer, loop.tags};

@@ -123,6 +123,72 @@ TEST_F(JitTest, CompilesAnewWhatWasDamaged) {
   }
 }
 
+TEST_F(JitTest, WhatWasUsedLeastRecentlyMakesRoom) {
+  Jit(options()).load(adder(1));
+  JitOptions small = options();
+  small.cache_bytes = 5 * int64_t(fs::file_size(files().at(0))) / 2;  // two kernels
+  Jit(small).load(adder(2));
+  Jit(small).load(adder(1));  // found
+  Jit(small).load(adder(3));
+  EXPECT_EQ(files().size(), 2u);
+  small.temporary = folder_.file("nowhere");  // compiling would fail
+  EXPECT_EQ(result(Jit(small).load(adder(1))), 41);
+  EXPECT_EQ(result(Jit(small).load(adder(3))), 43);
+  EXPECT_THROW(Jit(small).load(adder(2)), SystemError);
+}
+
+TEST_F(JitTest, AKernelLargerThanTheLimitIsKeptAlone) {
+  JitOptions tiny = options();
+  tiny.cache_bytes = 1;
+  EXPECT_EQ(result(Jit(tiny).load(adder(1))), 41);
+  EXPECT_EQ(result(Jit(tiny).load(adder(2))), 42);
+  EXPECT_EQ(files().size(), 1u);
+}
+
+TEST_F(JitTest, ALimitOfNoBytesKeepsNothing) {
+  JitOptions none = options();
+  none.cache_bytes = 0;
+  EXPECT_EQ(result(Jit(none).load(adder(1))), 41);
+  EXPECT_FALSE(fs::exists(cache_));
+}
+
+TEST_F(JitTest, WhatProcessesLeftUnfinishedIsRemovedOnceItIsOld) {
+  Jit(options()).load(adder(1));
+  std::string fresh = cache_ + "/fresh.tmp", old = cache_ + "/old.tmp";
+  ASSERT_TRUE(codegen::write_file(fresh, "x") && codegen::write_file(old, "x"));
+  fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  JitOptions tiny = options();
+  tiny.cache_bytes = 1;
+  Jit(tiny).load(adder(2));
+  EXPECT_TRUE(fs::exists(fresh));
+  EXPECT_FALSE(fs::exists(old));
+}
+
+TEST_F(JitTest, ProcessesThatRemoveEachOthersKernelsAllComputeRight) {
+  std::vector<pid_t> children;
+  for (int64_t process = 0; process < 3; process++) {
+    pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      JitOptions tiny = options();
+      tiny.cache_bytes = 1;
+      bool right = true;
+      for (int64_t turn = 0; turn < 2; turn++)
+        for (int64_t k = 0; k < 3; k++) {
+          int64_t more = (k + process) % 3;
+          right &= result(Jit(tiny).load(adder(more))) == 40 + more;
+        }
+      _exit(right ? 0 : 1);
+    }
+    children.push_back(child);
+  }
+  for (pid_t child : children) {
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+}
+
 TEST_F(JitTest, SaysWhatTheCompilerSaid) {
   JitOptions broken = options();
   broken.flags = {"--no-such-flag"};

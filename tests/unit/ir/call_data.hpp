@@ -37,10 +37,14 @@ class CallData {
   }
   void array(spd_array a) { arrays_.push_back(a); }
   void scalar(int64_t s) { scalars_.push_back(s); }
+  template <class T>
+  void argument(const T& value) {
+    arguments_.push_back(&value);
+  }
 
   spd_tensor& tensor(size_t t) { return tensors_[t]; }
   spd_call& get() {
-    call_ = {&context_, tensors_.data(), arrays_.data(), scalars_.data()};
+    call_ = {&context_, tensors_.data(), arrays_.data(), scalars_.data(), arguments_.data()};
     return call_;
   }
 
@@ -51,6 +55,7 @@ class CallData {
   std::vector<spd_tensor> tensors_;
   std::vector<spd_array> arrays_;
   std::vector<int64_t> scalars_;
+  std::vector<const void*> arguments_;
   spd_call call_{};
 };
 

@@ -6,7 +6,7 @@
 #include "memory/buffer.hpp"
 #include "partition/random_sets.hpp"
 #include "runtime/region/selection.hpp"
-#include "runtime/task/launch.hpp"
+#include "runtime/task/mapping.hpp"
 #include "runtime/transport/mpi.hpp"
 #include "runtime/transport/threads.hpp"
 
@@ -109,18 +109,6 @@ TEST(Mapping, GivesConsecutiveColoursToRanksAndLeavesTheLastOnesIdle) {
   EXPECT_EQ(many.colours_of(1), (Range{3, 6}));
   EXPECT_EQ(few.colours_of(1), (Range{1, 2}));
   EXPECT_EQ(few.colours_of(3).size(), 0);
-}
-
-TEST(Launch, RunsEveryColourOnceAndThrowsOnAllRanksWhatOneThrew) {
-  run_ranks(3, [](Transport& t) {
-    int64_t ran = 0;
-    launch(t, 7, [&](int64_t) { ran++; });
-    EXPECT_EQ(t.allreduce(ran, ReduceOp::Sum), 7);
-    auto failing = [](int64_t colour) {
-      if (colour == 4) throw UserError("this colour fails");
-    };
-    EXPECT_THROW(launch_together(t, 7, failing), UserError);
-  });
 }
 
 TEST(Launcher, IsRecognisedByItsVariables) {

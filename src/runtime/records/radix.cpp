@@ -1,24 +1,25 @@
-// The first digit is taken from the top and cuts the records into buckets that fit the cache; each bucket is then
+// The first digit is taken from the top and cuts the items into buckets that fit the cache; each bucket is then
 // sorted there from its lowest digit up. One trip through memory, however many digits there are.
-#include "tensor/radix.hpp"
+#include "runtime/records/radix.hpp"
 
 #include <omp.h>
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 #include <vector>
 
 #include "base/loop_errors.hpp"
 #include "base/require.hpp"
 
-namespace spdistal {
+namespace spdistal::runtime {
 namespace {
 
 constexpr int top_bits = 11;
-constexpr int64_t cached = 1 << 15;  // records sorted within the cache: 512 KiB, and as much to spare
+constexpr int64_t cached = 1 << 15;  // items sorted within the cache: 512 KiB, and as much to spare
 constexpr int64_t tiny = 48;
 
-void move_to(Record* out, const Record* from, int64_t n) {
+void move_to(Keyed* out, const Keyed* from, int64_t n) {
   if (out != from) std::copy(from, from + n, out);
 }
 
@@ -28,15 +29,15 @@ struct Digit {
   uint64_t of(uint64_t key) const { return (key >> shift) & ((uint64_t(1) << width) - 1); }
 };
 
-// Positions at which each digit's records start, from their numbers.
+// Positions at which each digit's items start, from their numbers.
 void scan(std::vector<int64_t>& counts) {
   int64_t sum = 0;
   for (int64_t& c : counts) sum += std::exchange(c, sum);
 }
 
-void insertion_sort(Record* a, int64_t n) {
+void insertion_sort(Keyed* a, int64_t n) {
   for (int64_t i = 1; i < n; i++) {
-    Record r = a[i];
+    Keyed r = a[i];
     int64_t j = i;
     for (; j > 0 && a[j - 1].key > r.key; j--) a[j] = a[j - 1];
     a[j] = r;
@@ -44,7 +45,7 @@ void insertion_sort(Record* a, int64_t n) {
 }
 
 // Sorts by the low `bits`, from the lowest digit up, all within the cache; the result goes to `out`, which is a or b.
-void sort_cached(Record* a, Record* b, int64_t n, int bits, Record* out) {
+void sort_cached(Keyed* a, Keyed* b, int64_t n, int bits, Keyed* out) {
   if (n <= tiny) {
     insertion_sort(a, n);
     return move_to(out, a, n);
@@ -66,7 +67,7 @@ void sort_cached(Record* a, Record* b, int64_t n, int bits, Record* out) {
 }
 
 // Cuts a by its top digit into b and returns where the digits start.
-std::vector<int64_t> cut(const Record* a, Record* b, int64_t n, Digit digit, int threads) {
+std::vector<int64_t> cut(const Keyed* a, Keyed* b, int64_t n, Digit digit, int threads) {
   size_t digits = size_t(1) << digit.width;
   std::vector<std::vector<int64_t>> next(size_t(threads), std::vector<int64_t>(digits + 1));
   std::vector<int64_t> starts(digits + 1);
@@ -91,7 +92,7 @@ std::vector<int64_t> cut(const Record* a, Record* b, int64_t n, Digit digit, int
   return starts;
 }
 
-void sort(Record* a, Record* b, int64_t n, int bits, Record* out, int threads) {
+void sort(Keyed* a, Keyed* b, int64_t n, int bits, Keyed* out, int threads) {
   if (n <= cached || bits == 0) return bits == 0 ? move_to(out, a, n) : sort_cached(a, b, n, bits, out);
   Digit digit{std::max(0, bits - top_bits), std::min(bits, top_bits)};
   std::vector<int64_t> starts = cut(a, b, n, digit, threads);
@@ -114,14 +115,14 @@ void sort(Record* a, Record* b, int64_t n, int bits, Record* out, int threads) {
 
 }  // namespace
 
-void radix_sort(Array<Record>& records, Array<Record>& spare) {
-  int64_t n = records.size();
-  require(spare.size() == n, "the spare records are as many as the records");
+void radix_sort(std::span<Keyed> items, std::span<Keyed> spare, int threads) {
+  int64_t n = int64_t(items.size());
+  require(spare.size() == items.size(), "the spare items are as many as the items");
   if (n < 2) return;
-  uint64_t first = records[0].key, varying = 0;
-#pragma omp parallel for schedule(static) reduction(| : varying) if (n > cached)
-  for (int64_t i = 1; i < n; i++) varying |= records[i].key ^ first;
-  sort(records.data(), spare.data(), n, std::bit_width(varying), records.data(), omp_get_max_threads());
+  uint64_t first = items[0].key, varying = 0;
+#pragma omp parallel for schedule(static) reduction(| : varying) num_threads(threads) if (n > cached)
+  for (int64_t i = 1; i < n; i++) varying |= items[size_t(i)].key ^ first;
+  sort(items.data(), spare.data(), n, std::bit_width(varying), items.data(), threads);
 }
 
-}  // namespace spdistal
+}  // namespace spdistal::runtime
