@@ -43,7 +43,7 @@ TEST_F(TextTest, LeavesConversionsToTheLanguageWhereItDoesTheSame) {
   f.constant("wide", cast(ScalarType::Int64, n));
   f.constant("sum", n + m);
   f.constant("product", cast(ScalarType::Int64, n) * 32);
-  f.constant("real", n * 0.5);
+  f.constant("half", n * 0.5);
   f.constant("narrow", cast(ScalarType::Int32, m));
   f.constant("least", min(m, 5));
   f.constant("both", cast(ScalarType::Int64, n) * cast(ScalarType::Int64, n));
@@ -53,7 +53,7 @@ TEST_F(TextTest, LeavesConversionsToTheLanguageWhereItDoesTheSame) {
   EXPECT_EQ(body(f), R"(  const int64_t wide = n;
   const int64_t sum = n + m;
   const int64_t product = int64_t(n) * 32;
-  const double real = n * 0.5;
+  const double half = n * 0.5;
   const int32_t narrow = int32_t(m);
   const int64_t least = min<int64_t>(m, 5);
   const int64_t both = int64_t(n) * n;
