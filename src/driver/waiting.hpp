@@ -22,7 +22,8 @@ struct TensorState;
 
 class Waiting : public std::enable_shared_from_this<Waiting> {
  public:
-  /// Makes a statement the current one of its result. Computes old ones where very many wait, and is collective then.
+  /// Makes a statement the current one of its result. Computes old ones where very many wait, and is collective then. Throws
+  /// UserError where very many lack data.
   void say(TensorState& result, const std::shared_ptr<StatementState>& statement);
 
   /// Collective. Computes what the value of a tensor takes. Throws UserError where that waits for data.
@@ -65,6 +66,7 @@ class Waiting : public std::enable_shared_from_this<Waiting> {
   void take_turn(Said said);
   void settle();
   void forget_unseen();
+  void forget_circles();
   void refuse_without_data(const TensorState& tensor) const;
 
   List take_needed(Tensors read, Tensors written, size_t before);

@@ -130,6 +130,16 @@ TEST_F(InSequence, DataTakesThePlaceOfAStatementThatStillLacksSome) {
   EXPECT_EQ(u.at({0}), 1);
 }
 
+TEST_F(InSequence, VeryManyStatementsWithoutDataAreRefused) {
+  Tensor<double> never("never");
+  auto say = [&] {
+    for (int k = 0; k < 2000; k++) x() += never();
+  };
+  EXPECT_EQ(refusal(say), "error: never holds no data\nhint: insert and pack, read, or fill it");
+  never.fill(1);
+  EXPECT_EQ(double(x), 1000) << "those that were said before it was refused";
+}
+
 // ---- compute() ----
 
 TEST_F(InSequence, ComputeIsTheFirstRunOfAStatementThatWaitsAndAnotherOfOneThatRan) {
@@ -269,6 +279,19 @@ TEST_F(InSequence, TensorsThatOnlyWaitForEachOtherGo) {
     kept = find_tensor(g.var());
   }
   EXPECT_TRUE(kept.expired()) << "those that were computed too";
+}
+
+TEST_F(InSequence, ATensorGoesThoughItsScheduleNamesIt) {
+  std::weak_ptr<TensorState> kept;
+  {
+    IndexVar io("io"), ii("ii");
+    Tensor<double> r("r", {3}, dense1);
+    r(i) = u(i);
+    r.schedule().divide(i, io, ii, 2).distribute(io).communicate({r, u}, io);
+    EXPECT_EQ(r.at({0}), 1);
+    kept = find_tensor(r.var());
+  }
+  EXPECT_TRUE(kept.expired());
 }
 
 TEST_F(InSequence, AStatementOutlivesTheHandlesOfWhatItReads) {
