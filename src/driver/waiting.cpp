@@ -184,19 +184,25 @@ void Waiting::clear() {
 // ---- computing ----
 
 // Takes out of the list, in order, what must be computed before the tensors `read` are read and those `written` are
-// changed, as they stand after the first `before` of the list.
+// changed, as they stand after the first `before` of the list. What those overwrite unread goes too.
 Waiting::List Waiting::take_needed(Tensors read, Tensors written, size_t before) {
   List needed;
+  Tensors given;  // by those that are needed
   for (size_t k = before; k-- > 0;) {
     Said& said = in_turn_[k];
     std::shared_ptr<TensorState> result = said.result.lock();
     if (!result) continue;
     Tensors own = read_by(*said.statement, *result);
     bool changes = std::any_of(own.begin(), own.end(), [&](const TensorState* t) { return contains(written, t); });
-    if (!changes && !contains(read, result.get())) continue;
-    read.insert(read.end(), own.begin(), own.end());
-    written.push_back(result.get());
-    needed.push_back(std::move(said));
+    if (changes || contains(read, result.get())) {
+      std::erase(read, result.get());
+      read.insert(read.end(), own.begin(), own.end());
+      written.push_back(result.get());
+      given.push_back(result.get());
+      needed.push_back(std::move(said));
+    } else if (contains(given, result.get())) {
+      said.statement.reset();
+    }
   }
   std::erase_if(in_turn_, [](const Said& said) { return !said.statement; });
   std::reverse(needed.begin(), needed.end());

@@ -8,8 +8,7 @@
 //
 // What fails, fails for its result: whoever looks at that, or at what is computed from it, is told. Others go on.
 //
-// Always holds: the lists are the same on every rank, for they depend on nothing but what the program says; of two
-// statements in a list that write the same tensor, the later one reads it or one between them does.
+// Always holds: the lists are the same on every rank, for they depend on nothing but what the program says.
 #pragma once
 #include <memory>
 #include <span>

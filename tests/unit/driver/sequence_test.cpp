@@ -76,6 +76,16 @@ TEST_F(InSequence, WhatIsOverwrittenBeforeAnybodyLooksIsNotComputed) {
   EXPECT_EQ(Session::instance().jit.loads(), kernels) << "no kernel but the first was asked for";
 }
 
+TEST_F(InSequence, WhatOnlyAnOverwrittenStatementReadDoesNotComeBack) {
+  x() = 1.0;
+  y() = 2.0 * x();
+  x() = u(i);
+  u(i) = u(i) * v(i);
+  y() = u(i);  // nobody reads the first y any more, nor the first x
+  EXPECT_EQ(double(y), 30);
+  EXPECT_EQ(double(x), 3);
+}
+
 // ---- data that comes late ----
 
 TEST_F(InSequence, AStatementWithoutDataTakesItsTurnWhenThatHasCome) {
