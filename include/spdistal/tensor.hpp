@@ -226,7 +226,7 @@ class Tensor : public TensorBase {
 
   /// Collective. Every element of a dense tensor, by one value or by its coordinates. A rank asks for those that it holds;
   /// of elements with several copies every holder asks, and the answers must agree. Where one throws, the tensor is left
-  /// without data. A function sees the tensor as it was.
+  /// without data. What waits for the tensor is computed before a function is asked.
   void fill(T value) { fill_with(Scalar(value)); }
   template <OtherNumber<T> V>
   void fill(V value) {

@@ -85,9 +85,6 @@ struct TensorState : std::enable_shared_from_this<TensorState> {
   bool released = false;                 // nobody has a handle of it; statements may still read it
 };
 
-/// What the user's handles of a tensor share. With the last of them goes all that only a user could ask for.
-std::shared_ptr<TensorState> handle_of(std::shared_ptr<TensorState> tensor);
-
 /// The name of a tensor in errors.
 std::string shown(const notation::TensorVar& tensor);
 

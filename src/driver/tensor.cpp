@@ -30,7 +30,7 @@ Coordinates& inserted(TensorState& tensor, const std::vector<int64_t>& dims, Ins
   return *tensor.inserted;
 }
 
-// The user's part in a tensor.
+// What the handles of a tensor share: when it goes, nobody can say anything of the tensor any more.
 struct Held {
   std::shared_ptr<TensorState> tensor;
 
@@ -43,19 +43,20 @@ struct Held {
   }
 };
 
-}  // namespace
-
-std::shared_ptr<TensorState> handle_of(std::shared_ptr<TensorState> tensor) {
+std::shared_ptr<TensorState> held(std::shared_ptr<TensorState> tensor) {
   TensorState* state = tensor.get();
   return {std::make_shared<Held>(std::move(tensor)), state};
 }
 
+}  // namespace
+
 TensorBase::TensorBase(std::string name, std::vector<Extent> extents, Format format, ScalarType type)
-    : TensorBase(handle_of(remembered(std::make_shared<TensorState>(
+    : TensorBase(held(remembered(std::make_shared<TensorState>(
           TensorVar({Symbol(std::move(name)), type, std::move(extents), std::move(format)}))))) {}
 
 TensorBase::TensorBase(std::shared_ptr<TensorState> state)
-    : TensorRef(std::shared_ptr<const TensorVar>(state, &state->var)), state_(std::move(state)) {}
+    // Schedules keep references: one that kept the tensor would keep its own statement with it.
+    : TensorRef(std::make_shared<const TensorVar>(state->var)), state_(std::move(state)) {}
 
 const std::vector<Extent>& TensorBase::extents() const { return var().dims(); }
 const Format& TensorBase::format() const { return var().format(); }

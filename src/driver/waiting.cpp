@@ -12,11 +12,9 @@ namespace spdistal {
 
 namespace {
 
-// So many statements that took their turn may wait; then half of them, the older ones, are computed. Those who say
-// statements without end and never look thus need no more memory and time for it than others.
-constexpr size_t most_in_turn = 1000;
-// So many may wait for data, which can come to nothing but an error.
-constexpr size_t most_for_data = 10'000;
+// So many statements may wait. Where more take their turn, the older half is computed: who says statements without end and
+// never looks needs no memory without end for it. Where more lack data, something is wrong.
+constexpr size_t most_waiting = 1000;
 
 bool contains(const std::vector<const TensorState*>& tensors, const TensorState* tensor) {
   return std::find(tensors.begin(), tensors.end(), tensor) != tensors.end();
@@ -103,18 +101,16 @@ void Waiting::settle() {
 void Waiting::say(TensorState& result, const std::shared_ptr<StatementState>& statement) {
   settle();
   forget_unseen();
-  result.waiting = weak_from_this();
-  result.current = statement;
   Said said{statement, result.weak_from_this()};
   if (!statement->reads_result) drop_unread(for_data_, result);
-  if (!is_ready(said, for_data_)) {
-    for_data_.push_back(std::move(said));
-    if (for_data_.size() > most_for_data) refuse_without_data(result);
-    return;
-  }
+  bool ready = is_ready(said, for_data_);
+  if (!ready && for_data_.size() == most_waiting) refuse_without_data(*for_data_.back().result.lock());
+  result.waiting = weak_from_this();
+  result.current = statement;
+  if (!ready) return for_data_.push_back(std::move(said));
   take_turn(std::move(said));
-  if (in_turn_.size() <= most_in_turn) return;
-  auto half = in_turn_.begin() + long(most_in_turn / 2);
+  if (in_turn_.size() <= most_waiting) return;
+  auto half = in_turn_.begin() + long(most_waiting / 2);
   List old(std::make_move_iterator(in_turn_.begin()), std::make_move_iterator(half));
   in_turn_.erase(in_turn_.begin(), half);
   run(old);
@@ -135,45 +131,49 @@ void Waiting::release(std::shared_ptr<TensorState> tensor) {
   if (!waits) tensor->current.reset();  // nobody can ask to compute it again
   tensor.reset();
   forget_unseen();
+  forget_circles();
+}
 
-  // Statements may keep nothing but each other: f(i) = g(i), g(i) = f(i). Those are seen whose result has a handle, or is
-  // kept by anything but waiting statements, and those whose result is read by one that is seen.
-  struct Kept {
-    std::shared_ptr<TensorState> result;
-    Said* said;
+// Statements may keep nothing but each other: f(i) = g(i), g(i) = f(i). A result is seen that has a handle, or is kept by
+// anything but waiting statements, or is read by one whose result is seen.
+void Waiting::forget_circles() {
+  struct Result {
+    std::shared_ptr<TensorState> tensor = nullptr;
+    std::vector<const StatementState*> statements = {};
+    long inside = 1;  // references from here
     bool seen = false;
   };
-  std::vector<Kept> all;
-  std::map<const TensorState*, long> inside;  // references from here
+  std::map<const TensorState*, Result> results;
   for (List* list : {&in_turn_, &for_data_})
     for (Said& said : *list) {
-      all.push_back({said.result.lock(), &said});
-      inside[all.back().result.get()]++;
-      for (const std::shared_ptr<TensorState>& operand : said.statement->operands) inside[operand.get()]++;
+      std::shared_ptr<TensorState> tensor = said.result.lock();
+      Result& result = results[tensor.get()];
+      result.tensor = std::move(tensor);
+      result.statements.push_back(said.statement.get());
     }
-  std::vector<const StatementState*> reading;
-  auto see = [&](Kept& kept) {
-    if (kept.seen) return;
-    kept.seen = true;
-    reading.push_back(kept.said->statement.get());
+  auto each_operand = [&](const Result& result, auto&& f) {
+    for (const StatementState* statement : result.statements)
+      for (const std::shared_ptr<TensorState>& operand : statement->operands)
+        if (auto found = results.find(operand.get()); found != results.end()) f(found->second);
   };
-  for (Kept& kept : all)
-    if (!kept.result->released || kept.result.use_count() > inside.at(kept.result.get())) see(kept);
+  for (const auto& [tensor, result] : results) each_operand(result, [](Result& operand) { operand.inside++; });
+
+  std::vector<const Result*> reading;
+  auto see = [&](Result& result) {
+    if (!result.seen) reading.push_back(&result);
+    result.seen = true;
+  };
+  for (auto& [tensor, result] : results)
+    if (!tensor->released || result.tensor.use_count() > result.inside) see(result);
   while (!reading.empty()) {
-    const StatementState& reader = *reading.back();
+    const Result& reader = *reading.back();
     reading.pop_back();
-    for (const std::shared_ptr<TensorState>& operand : reader.operands)
-      for (Kept& kept : all)
-        if (kept.result == operand) see(kept);
+    each_operand(reader, see);
   }
-  std::vector<std::shared_ptr<TensorState>> gone;
-  for (Kept& kept : all)
-    if (!kept.seen) {
-      kept.result->current.reset();
-      kept.said->statement.reset();
-      gone.push_back(std::move(kept.result));
-    }
-  for (List* list : {&in_turn_, &for_data_}) std::erase_if(*list, [](const Said& said) { return !said.statement; });
+  for (List* list : {&in_turn_, &for_data_})
+    std::erase_if(*list, [&](const Said& said) { return !results.at(said.result.lock().get()).seen; });
+  for (auto& [tensor, result] : results)
+    if (!result.seen) result.tensor->current.reset();
 }
 
 void Waiting::clear() {
@@ -184,19 +184,25 @@ void Waiting::clear() {
 // ---- computing ----
 
 // Takes out of the list, in order, what must be computed before the tensors `read` are read and those `written` are
-// changed, as they stand after the first `before` of the list.
+// changed, as they stand after the first `before` of the list. What those overwrite unread goes too.
 Waiting::List Waiting::take_needed(Tensors read, Tensors written, size_t before) {
   List needed;
+  Tensors given;  // by those that are needed
   for (size_t k = before; k-- > 0;) {
     Said& said = in_turn_[k];
     std::shared_ptr<TensorState> result = said.result.lock();
     if (!result) continue;
     Tensors own = read_by(*said.statement, *result);
     bool changes = std::any_of(own.begin(), own.end(), [&](const TensorState* t) { return contains(written, t); });
-    if (!changes && !contains(read, result.get())) continue;
-    read.insert(read.end(), own.begin(), own.end());
-    written.push_back(result.get());
-    needed.push_back(std::move(said));
+    if (changes || contains(read, result.get())) {
+      std::erase(read, result.get());
+      read.insert(read.end(), own.begin(), own.end());
+      written.push_back(result.get());
+      given.push_back(result.get());
+      needed.push_back(std::move(said));
+    } else if (contains(given, result.get())) {
+      said.statement.reset();
+    }
   }
   std::erase_if(in_turn_, [](const Said& said) { return !said.statement; });
   std::reverse(needed.begin(), needed.end());

@@ -8,8 +8,7 @@
 //
 // What fails, fails for its result: whoever looks at that, or at what is computed from it, is told. Others go on.
 //
-// Always holds: the lists are the same on every rank, for they depend on nothing but what the program says; of two
-// statements in a list that write the same tensor, the later one reads it or one between them does.
+// Always holds: the lists are the same on every rank, for they depend on nothing but what the program says.
 #pragma once
 #include <memory>
 #include <span>
@@ -22,7 +21,8 @@ struct TensorState;
 
 class Waiting : public std::enable_shared_from_this<Waiting> {
  public:
-  /// Makes a statement the current one of its result. Computes old ones where very many wait, and is collective then.
+  /// Makes a statement the current one of its result. Computes old ones where very many wait, and is collective then. Throws
+  /// UserError where very many lack data.
   void say(TensorState& result, const std::shared_ptr<StatementState>& statement);
 
   /// Collective. Computes what the value of a tensor takes. Throws UserError where that waits for data.
@@ -65,6 +65,7 @@ class Waiting : public std::enable_shared_from_this<Waiting> {
   void take_turn(Said said);
   void settle();
   void forget_unseen();
+  void forget_circles();
   void refuse_without_data(const TensorState& tensor) const;
 
   List take_needed(Tensors read, Tensors written, size_t before);

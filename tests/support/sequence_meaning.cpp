@@ -143,15 +143,21 @@ void Meaning::put(Id id, Array data) {
 // ---- what was needed ----
 
 // Of the first so many that nothing needed yet: those that give what is read now, those that read what is written now, and
-// what they read and write in turn.
+// what they read and write in turn. What they overwrite unread will never be needed.
 void Meaning::need(std::vector<Id> read, std::vector<Id> written, size_t before) {
+  std::vector<Id> given;
   for (size_t k = before; k-- > 0;) {
     const Statement& statement = statements_[unseen_[k]];
     bool gives = contains(read, statement.result);
     bool is_in_time = std::any_of(written.begin(), written.end(), [&](Id id) { return statement.reads(id); });
-    if (!gives && !is_in_time) continue;
-    read.insert(read.end(), statement.read.begin(), statement.read.end());
-    written.push_back(statement.result);
+    if (gives || is_in_time) {
+      std::erase(read, statement.result);
+      read.insert(read.end(), statement.read.begin(), statement.read.end());
+      written.push_back(statement.result);
+      given.push_back(statement.result);
+    } else if (!contains(given, statement.result)) {
+      continue;
+    }
     unseen_.erase(unseen_.begin() + long(k));
   }
 }

@@ -76,6 +76,16 @@ TEST_F(InSequence, WhatIsOverwrittenBeforeAnybodyLooksIsNotComputed) {
   EXPECT_EQ(Session::instance().jit.loads(), kernels) << "no kernel but the first was asked for";
 }
 
+TEST_F(InSequence, WhatOnlyAnOverwrittenStatementReadDoesNotComeBack) {
+  x() = 1.0;
+  y() = 2.0 * x();
+  x() = u(i);
+  u(i) = u(i) * v(i);
+  y() = u(i);  // nobody reads the first y any more, nor the first x
+  EXPECT_EQ(double(y), 30);
+  EXPECT_EQ(double(x), 3);
+}
+
 // ---- data that comes late ----
 
 TEST_F(InSequence, AStatementWithoutDataTakesItsTurnWhenThatHasCome) {
@@ -128,6 +138,16 @@ TEST_F(InSequence, DataTakesThePlaceOfAStatementThatStillLacksSome) {
   EXPECT_EQ(u.at({0}), 5);
   u.compute();
   EXPECT_EQ(u.at({0}), 1);
+}
+
+TEST_F(InSequence, VeryManyStatementsWithoutDataAreRefused) {
+  Tensor<double> never("never");
+  auto say = [&] {
+    for (int k = 0; k < 2000; k++) x() += never();
+  };
+  EXPECT_EQ(refusal(say), "error: never holds no data\nhint: insert and pack, read, or fill it");
+  never.fill(1);
+  EXPECT_EQ(double(x), 1000) << "those that were said before it was refused";
 }
 
 // ---- compute() ----
@@ -269,6 +289,19 @@ TEST_F(InSequence, TensorsThatOnlyWaitForEachOtherGo) {
     kept = find_tensor(g.var());
   }
   EXPECT_TRUE(kept.expired()) << "those that were computed too";
+}
+
+TEST_F(InSequence, ATensorGoesThoughItsScheduleNamesIt) {
+  std::weak_ptr<TensorState> kept;
+  {
+    IndexVar io("io"), ii("ii");
+    Tensor<double> r("r", {3}, dense1);
+    r(i) = u(i);
+    r.schedule().divide(i, io, ii, 2).distribute(io).communicate({r, u}, io);
+    EXPECT_EQ(r.at({0}), 1);
+    kept = find_tensor(r.var());
+  }
+  EXPECT_TRUE(kept.expired());
 }
 
 TEST_F(InSequence, AStatementOutlivesTheHandlesOfWhatItReads) {
