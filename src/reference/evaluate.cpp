@@ -109,9 +109,7 @@ class Evaluator {
           return [element = Element{n.value, is_zero(n.value)}] { return element; };
         },
         // A number of the host is a value, be it zero.
-        [&](const Argument& n) -> Formula {
-          return [element = Element{n.value}] { return element; };
-        },
+        [&](const Argument& n) -> Formula { return [element = Element{n.value}] { return element; }; },
         [&](const Neg& n) -> Formula {
           return [a = formula(n.a)] {
             Element of = a();
