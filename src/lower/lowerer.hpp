@@ -290,6 +290,7 @@ class Lowerer final : private KernelParams {
   const notation::TensorVar& tensor_var(int tensor) const { return access(tensor).tensor; }
 
   // ---- values.cpp ----
+  std::optional<ir::Expr> where_present(const notation::Expr& expr) const;
   ir::Expr value(const notation::Expr& expr);
   ir::Expr argument(const notation::Argument& n);
   ir::Expr load_operand(int operand);

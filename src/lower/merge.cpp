@@ -215,6 +215,8 @@ void Lowerer::merge_loop(const Forall& loop, const IndexVar& var, const Segment&
   auto coordinates = [&](const Segment& all, const Expr& part, const Expr& parts) {
     Segment stored = segment(walked[0]);
     Expr here = coordinate(walked[0], evenly(stored, part, parts));
+    // What is stored may lie outside of a part of the coordinates.
+    if (reach == Reach::Part) here = ir::min(ir::max(here, all.begin), all.end);
     return ir::select(ir::equal(part, 0) || stored.end <= stored.begin, all.begin, here);
   };
   divide(loop, name(var), range, coordinates, [&](const Segment& mine, bool divided) {

@@ -34,6 +34,36 @@ ir::Math math_of(Function function) {
   }
 }
 
+bool is_finite_literal(const notation::Expr& expr) {
+  auto* literal = expr.as<Literal>();
+  return literal && std::visit([](auto v) { return v - v == decltype(v - v){}; },
+                               static_cast<const ScalarVariant&>(literal->value));
+}
+
+// May it be other than zero where a factor, or what is divided, is not stored and counts as zero? Then it is not computed:
+// products with infinities and with what is no number, and quotients by zero.
+bool tells_zeros_apart(const Binary& n) {
+  if (is_integral(type_of(notation::Expr(n)))) return false;  // zero by zero is zero, too
+  if (n.op == notation::BinaryOp::Div) return !is_finite_literal(n.b);
+  if (n.op != notation::BinaryOp::Mul) return false;
+  return !is_finite_literal(n.a) && !is_finite_literal(n.b);
+}
+
+// Is it zero whatever its tensors hold, for a zero that stands in the text?
+bool is_zero_for_good(const notation::Expr& expr) {
+  return match(
+      expr, [](const Access&) { return false; },
+      [](const Literal& n) {
+        return std::visit([](auto v) { return v == decltype(v){}; }, static_cast<const ScalarVariant&>(n.value));
+      },
+      [](const Argument&) { return false; }, [](const Neg& n) { return is_zero_for_good(n.a); },
+      [](const Binary& n) {
+        if (n.op == notation::BinaryOp::Mul) return is_zero_for_good(n.a) || is_zero_for_good(n.b);
+        return is_zero_for_good(n.a) && (n.op == notation::BinaryOp::Div || is_zero_for_good(n.b));
+      },
+      [](const Call&) { return false; }, [](const Sum& n) { return is_zero_for_good(n.body); });
+}
+
 }  // namespace
 
 int Lowerer::find_operand(const Access& access) const {
@@ -52,6 +82,35 @@ Expr Lowerer::load_operand(int operand) {
   return state.present ? ir::select(*state.present, value, ir::zero(ir::type_of(value))) : value;
 }
 
+// Where something of an expression is stored, as a condition at the place at hand; none: certainly.
+std::optional<Expr> Lowerer::where_present(const notation::Expr& expr) const {
+  using Condition = std::optional<Expr>;
+  auto either = [](const Condition& a, const Condition& b) -> Condition {
+    return a && b ? Condition(*a || *b) : std::nullopt;
+  };
+  return match(
+      expr,
+      [&](const Access& n) -> Condition {
+        return temporaries_.contains(n.tensor) ? std::nullopt : states_[size_t(find_operand(n))].present;
+      },
+      [](const Literal&) -> Condition { return {}; }, [](const Argument&) -> Condition { return {}; },
+      [&](const Neg& n) { return where_present(n.a); },
+      [&](const Binary& n) -> Condition {
+        Condition a = where_present(n.a);
+        if (n.op == BinaryOp::Div) return a;
+        Condition b = where_present(n.b);
+        if (n.op != BinaryOp::Mul) return either(a, b);
+        return a && b ? Condition(*a && *b) : a ? a : b;
+      },
+      [&](const Call& n) -> Condition {
+        bool zero_at_zero = n.function != Function::Exp && n.function != Function::Log && n.function != Function::Pow;
+        if (!zero_at_zero) return {};
+        Condition out = where_present(n.args[0]);
+        return n.args.size() == 1 ? out : either(out, where_present(n.args[1]));
+      },
+      [](const Sum&) -> Condition { return {}; });
+}
+
 Expr Lowerer::value(const notation::Expr& expr) {
   if (summed_) return *summed_;
   return match(
@@ -68,9 +127,14 @@ Expr Lowerer::value(const notation::Expr& expr) {
       [&](const Neg& n) -> Expr { return -ir::cast(type_of(expr), value(n.a)); },
       [&](const Binary& n) -> Expr {
         ScalarType type = type_of(expr);
+        if (is_zero_for_good(expr)) return ir::zero(ir::value_of(type));
         Expr b = ir::cast(type, value(n.b)), a = ir::cast(type, value(n.a));
         bool divides = n.op == notation::BinaryOp::Div && is_integral(type);
-        return divides && may_trap(b) ? ir::call(ir::Math::Quotient, {a, b}) : ir::binary(op_of(n.op), a, b);
+        if (divides && may_trap(b)) return ir::call(ir::Math::Quotient, {a, b});
+        Expr out = ir::binary(op_of(n.op), a, b);
+        if (!tells_zeros_apart(n)) return out;
+        std::optional<Expr> present = where_present(expr);
+        return present ? ir::select(*present, out, ir::zero(ir::type_of(out))) : out;
       },
       [&](const Call& n) -> Expr {
         ScalarType type = type_of(n.args[0]);

@@ -60,14 +60,16 @@ Array::Array(ScalarType t, std::vector<int64_t> d) : type(t), dims(std::move(d))
   values.assign(size, zero(type));
 }
 
-Scalar& Array::at(const std::vector<int64_t>& coordinates) {
+size_t Array::position(const std::vector<int64_t>& coordinates) const {
   size_t position = 0;
   for (size_t d = 0; d < dims.size(); d++) {
     require(coordinates[d] >= 0 && coordinates[d] < dims[d], "a coordinate lies within its dimension");
     position = position * size_t(dims[d]) + size_t(coordinates[d]);
   }
-  return values[position];
+  return position;
 }
+
+Scalar& Array::at(const std::vector<int64_t>& coordinates) { return values[position(coordinates)]; }
 
 const Scalar& Array::at(const std::vector<int64_t>& coordinates) const {
   return const_cast<Array&>(*this).at(coordinates);

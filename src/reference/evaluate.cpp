@@ -12,6 +12,31 @@ using namespace notation;
 
 namespace {
 
+struct Element {
+  Scalar value;
+  bool absent = false;
+};
+
+Element nothing(ScalarType type) { return {zero(type), true}; }
+
+Element compute(BinaryOp op, const Element& a, const Element& b) {
+  Scalar value = reference::compute(op, a.value, b.value);
+  switch (op) {
+    case BinaryOp::Mul: return a.absent || b.absent ? nothing(value.type()) : Element{value};
+    case BinaryOp::Div: return a.absent ? nothing(value.type()) : Element{value};
+    default: return {value, a.absent && b.absent};
+  }
+}
+
+Element compute(Function function, const std::vector<Element>& args) {
+  std::vector<Scalar> values;
+  bool absent = true;
+  for (const Element& arg : args) values.push_back(arg.value), absent &= arg.absent;
+  Scalar value = reference::compute(function, values);
+  return {value, absent && is_zero(value)};
+}
+
+// The right side as functions, each made once for its part of the tree.
 class Evaluator {
  public:
   Evaluator(const Assignment& assignment, const Arrays& arrays) : arrays_(arrays) {
@@ -20,29 +45,26 @@ class Evaluator {
     for (const IndexVar& var : assignment.lhs.indices) left_.insert(var);
     count_uses(assignment.rhs, total_);
     each<Sum>(assignment.rhs, [&](const Sum& sum) { explicit_.insert(sum.var); });
+    value = formula(assignment.rhs);
   }
 
-  int64_t size(const IndexVar& var) const { return sizes_.at(var); }
+  int64_t size(const IndexVar& var) const { return variables_.at(var).size; }
+  int64_t& current(const IndexVar& var) { return variables_.at(var).value; }
 
-  std::map<IndexVar, int64_t> values;
-
-  // The value of expr, summed over the variables for which it is the smallest holder.
-  Scalar value(const Expr& expr) {
-    std::vector<IndexVar> here;
-    for (const auto& [var, uses] : uses_in(expr))
-      if (!left_.contains(var) && !explicit_.contains(var) && uses == total_.at(var) && !held_by_child(expr, var))
-        here.push_back(var);
-    return summed(expr, here, 0);
-  }
+  std::function<Element()> value;
 
  private:
+  using Formula = std::function<Element()>;
   using Uses = std::map<IndexVar, size_t>;
+  struct Variable {
+    int64_t size, value = 0;
+  };
 
   void measure(const Access& access) {
     for (size_t d = 0; d < access.indices.size(); d++) {
       int64_t n = arrays_.at(access.tensor).dims[d];
-      auto [known, fresh] = sizes_.emplace(access.indices[d], n);
-      require(fresh || known->second == n, "a variable has one size");
+      auto [known, fresh] = variables_.emplace(access.indices[d], Variable{n});
+      require(fresh || known->second.size == n, "a variable has one size");
     }
   }
   static void count_uses(const Expr& expr, Uses& uses) {
@@ -64,43 +86,66 @@ class Evaluator {
     return held;
   }
 
-  Scalar summed(const Expr& expr, const std::vector<IndexVar>& vars, size_t next) {
-    if (next == vars.size()) return plain(expr);
-    return sum_over(vars[next], type_of(expr), [&] { return summed(expr, vars, next + 1); });
+  // The value of expr, summed over the variables for which it is the smallest holder.
+  Formula formula(const Expr& expr) {
+    Formula out = plain(expr);
+    for (const auto& [var, uses] : uses_in(expr))
+      if (!left_.contains(var) && !explicit_.contains(var) && uses == total_.at(var) && !held_by_child(expr, var))
+        out = sum_over(var, type_of(expr), out);
+    return out;
   }
-  Scalar sum_over(const IndexVar& var, ScalarType type, const std::function<Scalar()>& term) {
-    Scalar total = zero(promote(type, ScalarType::Int32));
-    for (int64_t v = 0; v < size(var); v++) {
-      values[var] = v;
-      total = compute(BinaryOp::Add, total, term());
-    }
-    values.erase(var);
-    return total;
+  Formula sum_over(const IndexVar& var, ScalarType type, Formula term) {
+    return [&variable = variables_.at(var), term = std::move(term), type = promote(type, ScalarType::Int32)] {
+      Element total = nothing(type);
+      for (variable.value = 0; variable.value < variable.size; variable.value++)
+        total = compute(BinaryOp::Add, total, term());
+      return total;
+    };
   }
-  Scalar plain(const Expr& expr) {
+  Formula plain(const Expr& expr) {
     return match(
-        expr,
-        [&](const Access& n) {
-          std::vector<int64_t> at;
-          for (const IndexVar& var : n.indices) at.push_back(values.at(var));
-          return arrays_.at(n.tensor).at(at);
+        expr, [&](const Access& n) { return element_of(n); },
+        [&](const Literal& n) -> Formula {
+          return [element = Element{n.value, is_zero(n.value)}] { return element; };
         },
-        [&](const Literal& n) { return n.value; }, [&](const Argument& n) { return n.value; },
-        [&](const Neg& n) { return negate(value(n.a)); },
-        [&](const Binary& n) {
-          Scalar a = value(n.a);
-          return compute(n.op, a, value(n.b));
+        // A number of the host is a value, be it zero.
+        [&](const Argument& n) -> Formula { return [element = Element{n.value}] { return element; }; },
+        [&](const Neg& n) -> Formula {
+          return [a = formula(n.a)] {
+            Element of = a();
+            return Element{negate(of.value), of.absent};
+          };
         },
-        [&](const Call& n) {
-          std::vector<Scalar> args;
-          for (const Expr& arg : n.args) args.push_back(value(arg));
-          return compute(n.function, args);
+        [&](const Binary& n) -> Formula {
+          return [op = n.op, a = formula(n.a), b = formula(n.b)] {
+            Element left = a();
+            return compute(op, left, b());
+          };
         },
-        [&](const Sum& n) { return sum_over(n.var, type_of(n.body), [&] { return value(n.body); }); });
+        [&](const Call& n) -> Formula {
+          std::vector<Formula> args;
+          for (const Expr& arg : n.args) args.push_back(formula(arg));
+          return [function = n.function, args] {
+            std::vector<Element> values;
+            for (const Formula& arg : args) values.push_back(arg());
+            return compute(function, values);
+          };
+        },
+        [&](const Sum& n) { return sum_over(n.var, type_of(n.body), formula(n.body)); });
+  }
+  Formula element_of(const Access& access) {
+    std::vector<const int64_t*> at;
+    for (const IndexVar& var : access.indices) at.push_back(&variables_.at(var).value);
+    return [&array = arrays_.at(access.tensor), at] {
+      std::vector<int64_t> coordinates;
+      for (const int64_t* c : at) coordinates.push_back(*c);
+      size_t position = array.position(coordinates);
+      return Element{array.values[position], !array.absent.empty() && array.absent[position]};
+    };
   }
 
   const Arrays& arrays_;
-  std::map<IndexVar, int64_t> sizes_;
+  std::map<IndexVar, Variable> variables_;
   std::set<IndexVar> left_, explicit_;
   Uses total_;
 };
@@ -111,21 +156,20 @@ void evaluate(const Assignment& assignment, Arrays& arrays) {
   Evaluator evaluator(assignment, arrays);
   const Array& old = arrays.at(assignment.lhs.tensor);
   Array out = assignment.op == AssignOp::Set ? Array(old.type, old.dims) : old;
+  out.absent.clear();
   std::vector<IndexVar> free;
   for (const IndexVar& var : assignment.lhs.indices)
     if (std::find(free.begin(), free.end(), var) == free.end()) free.push_back(var);
   std::function<void(size_t)> visit = [&](size_t next) {
     if (next < free.size()) {
-      for (int64_t v = 0; v < evaluator.size(free[next]); v++) {
-        evaluator.values[free[next]] = v;
-        visit(next + 1);
-      }
+      int64_t& value = evaluator.current(free[next]);
+      for (value = 0; value < evaluator.size(free[next]); value++) visit(next + 1);
       return;
     }
     std::vector<int64_t> at;
-    for (const IndexVar& var : assignment.lhs.indices) at.push_back(evaluator.values.at(var));
-    Scalar value = evaluator.value(assignment.rhs);
-    if (assignment.op == AssignOp::Add) value = compute(BinaryOp::Add, out.at(at), value);
+    for (const IndexVar& var : assignment.lhs.indices) at.push_back(evaluator.current(var));
+    Scalar value = evaluator.value().value;
+    if (assignment.op == AssignOp::Add) value = reference::compute(BinaryOp::Add, out.at(at), value);
     out.at(at) = convert(value, out.type);
   };
   visit(0);

@@ -5,19 +5,13 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "base/text.hpp"
 #include "driver/execute.hpp"
 #include "driver/homes.hpp"
 #include "mpi/ranks.hpp"
 #include "notation/concretize.hpp"
-#include "notation/print.hpp"
-#include "reference/arithmetic.hpp"
-#include "reference/evaluate.hpp"
 #include "schedule/apply.hpp"
-#include "schedule/print.hpp"
-#include "support/random_distribution.hpp"
-#include "support/random_program.hpp"
-#include "support/random_tensor.hpp"
+#include "support/random_case.hpp"
+#include "support/run_case.hpp"
 #include "tensor/distribute.hpp"
 #include "tensor/pack.hpp"
 
@@ -27,106 +21,26 @@ namespace {
 using namespace notation;
 using runtime::Transport;
 
-enum class Leaves { Interpreted, Compiled };
+using test::Leaves;
 
 std::shared_ptr<Transport> borrowed(Transport& transport) {
   return std::shared_ptr<Transport>(&transport, [](Transport*) {});
 }
 
-SessionOptions options_for(Leaves leaves) {
-  SessionOptions options = SessionOptions::from_environment();
-  if (leaves == Leaves::Interpreted) options.jit.compiler = "";
-  options.threads = leaves == Leaves::Compiled ? 2 : 1;
-  options.overlap_bytes = 0;  // always
-  return options;
-}
-
-reference::Array gathered(Transport& t, const Home& home) {
-  return test::to_array(pack(gather(t, home), Format(home.format().levels(), home.format().mode_order())));
-}
-
-std::string shown(const reference::Array& array) {
-  return join(array.values, " ", [](const Scalar& value) { return notation::print(value); });
-}
-
-// x = x + x, in the pieces and in the array.
-void twice(Home& home, reference::Array& array) {
-  for (int64_t c = home.colours().lo; c < home.colours().hi; c++) {
-    Storage next = home.piece(c).clone();
-    with_type(next.type(), [&](auto zero) {
-      using T = decltype(zero);
-      for (T& value : next.values<T>()) value = T(value + value);
-    });
-    home.piece(c) = std::move(next);
-  }
-  home.changed();
-  for (Scalar& value : array.values)
-    value = reference::convert(reference::compute(BinaryOp::Add, value, value), array.type);
-}
-
-// Empty, or what is wrong.
+// Empty, or what is wrong. Collective, so that a failure on any rank is one on all.
 std::string find_fault(Transport& t, uint64_t seed, Leaves leaves) {
   std::mt19937_64 random{seed};
-  test::RandomProgram c = test::draw_program(random);
-  // A += e with sparse A is A = A + e.
-  if (c.assignment.op == AssignOp::Add && !c.assignment.lhs.tensor.format().is_dense())
-    c.assignment = {c.assignment.lhs, AssignOp::Set, Binary{BinaryOp::Add, c.assignment.lhs, c.assignment.rhs}};
-  ConcreteStatement loops = concretize(c.assignment).value();
-  test::RandomSchedule schedule = test::draw_distributed(random, loops);
-  Machine machine = test::draw_machine(random);
-
-  Session session(options_for(leaves));
-  session.connect(borrowed(t));
-  std::map<TensorVar, Home> homes;
-  std::map<TensorVar, Shares> shares;
-  std::string places;
-  for (const auto& [tensor, array] : c.arrays) {
-    TensorVar placed =
-        std::uniform_int_distribution<int>(0, 3)(random) == 0 ? tensor : test::draw_placed(random, tensor, machine);
-    shares.emplace(tensor, homes_of(placed, t.size()));
-    Storage whole = test::to_storage(array, tensor.format());
-    homes.emplace(tensor, scatter(t, whole, shares.at(tensor)));
-  }
-  const TensorVar& result = c.assignment.lhs.tensor;
-  bool reads = schedule.statement.start == Start::Old;
-  each<notation::Access>(c.assignment.rhs, [&](const notation::Access& a) { reads |= a.tensor == result; });
-
-  Printer names;
-  std::string text = names(c.assignment) + "\n" + names(schedule.statement) + "\n";
-  for (const Command& command : schedule.commands) text += schedule::print(command, names) + "; ";
-  for (const auto& [tensor, array] : c.arrays)
-    text += "\n" + names.name(tensor) + ": " + tensor.format().str() + ", " +
-            std::to_string(shares.at(tensor).of.size()) + " pieces";
-  std::string inputs;
-  for (const auto& [tensor, array] : c.arrays) inputs += names.name(tensor) + " = " + shown(array) + "\n";
+  test::ProgramCase program = test::draw_case(random);
+  program.setting = {.ranks = t.size(), .threads = leaves == Leaves::Compiled ? 2 : 1, .leaves = leaves};
+  std::string fault;
   try {
-    Execution execution(session, schedule.statement, shares.at(result));
-    std::optional<Home> out;
-    if (reads) out.emplace(std::move(homes.at(result)));
-    reference::Arrays wanted = c.arrays;
-    for (int run = 0; run < 3; run++) {
-      // Other values in other memory, where the operands are not what the last run made.
-      if (run > 0)
-        for (auto& [tensor, home] : homes)
-          if (tensor != result) twice(home, wanted.at(tensor));
-      Homes operands;
-      for (const auto& [tensor, home] : homes)
-        if (tensor != result) operands.emplace(tensor, &home);
-      if (reads) operands.emplace(result, &*out);
-      execution.compute(operands, out);
-      reference::evaluate(c.assignment, wanted);
-      if (Result<> sound = verify(t, *out); !sound)
-        return text + "\nrun " + std::to_string(run) + ": " + sound.refusal().str();
-      if (!(gathered(t, *out) == wanted.at(result)))
-        return text + "\nrun " + std::to_string(run) +
-               ": the result is not what the statement says: " + shown(gathered(t, *out)) + ", not " +
-               shown(wanted.at(result)) + "\n" + inputs + plan::print(execution.plan()) + execution.kernel();
-    }
-  } catch (const std::exception& error) { return text + "\n" + error.what(); }
-  return "";
+    fault = test::find_fault(t, test::build(program)).value_or("");
+  } catch (const UserError&) {}  // refused, on all ranks alike
+  return fault.empty() ? "" : test::describe(program) + "\n" + fault;
 }
 
 void run_cases(const char* name, int alone, int under_mpi, Leaves leaves) {
+  Session::instance().transport();  // which choosing asks for: before ranks that are threads do so at once
   runtime::testkit::on_ranks([&](Transport& t) {
     int from = 0, count = runtime::testkit::cases(alone, under_mpi);
     if (std::getenv("FULL_TESTS")) count *= 10;
@@ -147,11 +61,17 @@ TEST(Execute, AgreesWithTheDenseEvaluatorOnRandomProgramsWithCompiledLeaves) {
   run_cases("compiled", 50, 50, Leaves::Compiled);
 }
 
+SessionOptions options() {
+  SessionOptions out = test::options_for(Leaves::Interpreted);
+  out.overlap_bytes = 0;  // always
+  return out;
+}
+
 // a(i) = B(i,j) * c(j) by rows, with c(j) = j * j. B holds so wide a band that row i is 2 c(i) - c(i-w) - c(i+w) = -2 w * w.
 struct SecondDifference {
   static constexpr int64_t n = 400;
   Transport& t;
-  Session session{options_for(Leaves::Interpreted)};
+  Session session{options()};
   TensorVar a{{Symbol("a"), ScalarType::Float64, {Extent(n)}, Format({Dense})}};
   TensorVar B{{Symbol("B"), ScalarType::Float64, {Extent(n), Extent(n)}, CSR}};
   TensorVar c{{Symbol("c"), ScalarType::Float64, {Extent(n)}, Format({Dense})}};

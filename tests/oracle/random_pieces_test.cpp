@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "notation/concretize.hpp"
+#include "driver/state.hpp"
 #include "notation/print.hpp"
 #include "oracle/in_pieces.hpp"
 #include "support/random_program.hpp"
@@ -19,8 +19,10 @@ using test::InPieces;
 
 void check_random(int seed, const Caller& caller, std::map<lower::Assembly, int>& kinds) {
   std::mt19937_64 random{uint64_t(seed)};
-  test::RandomProgram c = test::draw_program(random);
-  ConcreteStatement statement = concretize(c.assignment).value();
+  test::RandomProgram c = test::draw_finite_program(random);
+  StatementState said = make_statement(c.assignment);
+  c.assignment = said.assignment;
+  ConcreteStatement statement = said.scheduled;
   if (seed % 4 != 0) statement = test::draw_schedule(random, statement, 10).statement;
   std::vector<IndexVar> outer = test::first_loops(statement, 1 + size_t(seed) % 3);
   Printer names;

@@ -4,8 +4,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "notation/check.hpp"
-#include "notation/concretize.hpp"
+#include "driver/state.hpp"
 #include "notation/print.hpp"
 #include "reference/evaluate.hpp"
 #include "reference/execute.hpp"
@@ -35,9 +34,10 @@ TEST(Schedules, KeepTheMeaningOfStatementsForTenThousandRandomOnes) {
   std::map<std::string, int> accepted;
   for (int seed = 1; seed <= cases; seed++) {
     std::mt19937_64 random{uint64_t(seed)};
-    test::RandomProgram c = test::draw_program(random);
-    ASSERT_TRUE(check(c.assignment)) << print(c.assignment);
-    ConcreteStatement concrete = concretize(c.assignment).value();
+    test::RandomProgram c = test::draw_finite_program(random);
+    StatementState statement = make_statement(c.assignment);
+    c.assignment = statement.assignment;
+    ConcreteStatement concrete = statement.scheduled;
     test::RandomSchedule schedule = test::draw_schedule(random, concrete, 24, &accepted);
 
     test::BuiltProgram program{c.assignment, c.arrays, schedule.statement, {}};
@@ -45,8 +45,8 @@ TEST(Schedules, KeepTheMeaningOfStatementsForTenThousandRandomOnes) {
       std::vector<Command> commands = test::as_it_stands(concrete);
       commands.insert(commands.end(), schedule.commands.begin(), schedule.commands.end());
       FAIL() << *fault << "\n"
-             << test::report("schedules", seed, test::write_down(c.assignment, c.arrays, concrete, commands),
-                             find_fault);
+             << test::report("schedules", uint64_t(seed), test::write_down(c.assignment, c.arrays, concrete, commands),
+                             test::once_built(find_fault));
     }
   }
   // Every command of the registry took part, most of them often.

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "driver/execute.hpp"
-#include "driver/session.hpp"
 #include "notation/concrete.hpp"
 #include "reference/array.hpp"
 #include "runtime/transport/transport.hpp"
+#include "support/leaves.hpp"
 
 namespace spdistal::test {
 
@@ -37,9 +37,6 @@ PlacedProgram parse_placed(const PlacedText& text);
 /// Small whole numbers, exact in any order of sums. Of a sparse tensor one element in `one_in` is stored, and nothing at
 /// all where every coordinate along the first dimension is a multiple of three: empty rows.
 reference::Arrays draw_data(const PlacedProgram& program, uint64_t seed, int64_t one_in = 3);
-
-enum class Leaves { Interpreted, Compiled };
-SessionOptions options_for(Leaves leaves);
 
 /// A program on its way: homes for its tensors, and the execution. All of it is collective.
 class PlacedRun {

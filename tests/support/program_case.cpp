@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/text.hpp"
@@ -9,6 +10,7 @@
 #include "io/files.hpp"
 #include "ir/interpret.hpp"
 #include "ir/verify.hpp"
+#include "machine/parse.hpp"
 #include "notation/parse.hpp"
 #include "reference/arithmetic.hpp"
 #include "runtime/device/host_context.hpp"
@@ -26,10 +28,24 @@ namespace {
 // A word as a shell takes it.
 std::string quoted(const std::string& word) {
   bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$`*?()[]{}<>|&;~#!=") == word.npos;
-  return plain ? word : "'" + word + "'";
+  if (plain) return word;
+  // A quote ends the quoted part, stands by itself, and another part begins.
+  std::string out = "'";
+  for (char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
 }
 
-Assignment parsed(const ProgramCase& program, Scope& scope) {
+// A machine of one piece stands for none.
+Machine machine_of(const ProgramCase& program) {
+  return parse_machine(program.machine.empty() ? "1" : program.machine);
+}
+
+Format placed_format(const TensorCase& tensor, const Machine& machine) {
+  if (tensor.place.empty()) return tensor.format;
+  return Format(tensor.format, parse_distribution(tensor.place, machine).distribution);
+}
+
+Assignment parsed(const ProgramCase& program, const Machine& machine, Scope& scope) {
   scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>&) {
     const TensorCase& tensor = program.tensors.at(std::string(name.text));
     std::vector<Extent> dims;
@@ -38,10 +54,21 @@ Assignment parsed(const ProgramCase& program, Scope& scope) {
       size = tensor.array.dims[d];
       dims.push_back(tensor.literals[d] ? Extent(tensor.array.dims[d]) : Extent(size));
     }
-    return TensorVar({Symbol(std::string(name.text)), tensor.array.type, dims, tensor.format});
+    return TensorVar({Symbol(std::string(name.text)), tensor.array.type, dims, placed_format(tensor, machine)});
   };
   Assignment out = parse_assignment(program.statement, scope);
   scope.declare = nullptr;
+  return out;
+}
+
+// As many as the tool would cut a statement into that has no schedule.
+int64_t pieces_of(const ProgramCase& program, const Machine& machine) {
+  bool placed = std::any_of(program.tensors.begin(), program.tensors.end(),
+                            [](const auto& tensor) { return !tensor.second.place.empty(); });
+  if (!placed) return program.setting.ranks;
+  int64_t out = 1;
+  for (const Grid& grid : machine.levels())
+    for (const Extent& extent : grid.extents()) out *= *extent.value();
   return out;
 }
 
@@ -93,15 +120,17 @@ std::vector<Command> as_it_stands(const ConcreteStatement& statement) {
 }
 
 BuiltProgram build(const ProgramCase& program) {
+  Machine machine = machine_of(program);
   Scope scope;
-  StatementState state = make_statement(parsed(program, scope));
+  StatementState state = make_statement(parsed(program, machine, scope));
   if (!program.commands.empty()) {
-    schedule::Scheduled scheduled = schedule::apply_text(join(program.commands, "; "), {scope}, state.scheduled);
+    schedule::Scheduled scheduled =
+        schedule::apply_text(join(program.commands, "; "), {scope, &machine}, state.scheduled);
     state.commands = std::move(scheduled.commands);
     state.scheduled = std::move(scheduled.statement);
   }
-  Chosen chosen = choose(state, 1);
-  BuiltProgram out{state.assignment, {}, chosen.statement, chosen.conversions};
+  Chosen chosen = choose(state, pieces_of(program, machine));
+  BuiltProgram out{state.assignment, {}, chosen.statement, chosen.conversions, program.setting};
   for (const TensorVar& tensor : tensors(state.assignment))
     out.arrays.emplace(tensor, program.tensors.at(tensor.symbol().name()).array);
   return out;
@@ -110,8 +139,9 @@ BuiltProgram build(const ProgramCase& program) {
 ProgramText as_text(const ProgramCase& program, const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
   Scope scope;
-  Assignment assignment = parsed(program, scope);
+  Assignment assignment = parsed(program, machine_of(program), scope);
   ProgramText out{.statement = program.statement, .schedule = join(program.commands, "; ")};
+  if (!program.machine.empty()) out.machine = program.machine;
 
   std::set<IndexVar> known, given;
   std::set<TensorVar> read;
@@ -137,6 +167,7 @@ ProgramText as_text(const ProgramCase& program, const std::filesystem::path& fol
       out.formats.push_back(fmt::format("{}:{}", name, tensor.format.str()));
     if (tensor.array.type != ScalarType::Float64)
       out.types.push_back(fmt::format("{}:{}", name, name_of(tensor.array.type)));
+    if (!tensor.place.empty()) out.distributions.push_back(tensor.place);
     if (!read.contains(scope.tensors.at(name))) continue;
     std::filesystem::path path = folder / (name + ".tns");
     write_storage(path.string(), to_storage(tensor.array, CSF(tensor.array.dims.size())));
@@ -153,19 +184,30 @@ std::string command_line(const ProgramText& text) {
   add("-f", text.formats);
   add("-t", text.types);
   add("-n", text.sizes);
+  if (text.machine) add("-m", {*text.machine});
+  add("-d", text.distributions);
   add("-i", text.inputs);
   if (!text.schedule.empty()) add("-s", {text.schedule});
   return out + " --check";
 }
 
+std::string prefix_of(const Setting& setting) {
+  std::string out = setting.leaves == Leaves::Interpreted ? "SPDISTAL_COMPILER= " : "";
+  out += fmt::format("SPDISTAL_THREADS={}", setting.threads);
+  return setting.ranks == 1 ? out : out + fmt::format(" mpirun -n {}", setting.ranks);
+}
+
 std::string describe(const ProgramCase& program) {
   std::string out = program.statement + "\n";
+  if (!program.machine.empty()) out += fmt::format("  machine {}\n", program.machine);
   for (const auto& [name, tensor] : program.tensors) {
     std::string sizes = join(tensor.array.dims, " x ", [](int64_t n) { return std::to_string(n); });
     std::string storage = sizes.empty() ? "" : fmt::format("{}, {}, ", tensor.format.str(), sizes);
     out += fmt::format("  {}: {}{}", name, storage, name_of(tensor.array.type));
+    if (!tensor.place.empty()) out += ", " + tensor.place;
     each_element(tensor.array.dims, [&](const std::vector<int64_t>& at, size_t position) {
-      if (reference::is_zero(tensor.array.values[position])) return;
+      bool stored_zero = !tensor.array.absent.empty() && !tensor.array.absent[position];
+      if (reference::is_zero(tensor.array.values[position]) && !stored_zero) return;
       std::string where = join(at, ",", [](int64_t c) { return std::to_string(c); });
       out += fmt::format("; {}{} = {}", name, at.empty() ? "" : "(" + where + ")",
                          value_text(tensor.array.values[position]));

@@ -12,6 +12,7 @@
 #include "reference/array.hpp"
 #include "spdistal/program.hpp"
 #include "spdistal/schedule/commands.hpp"
+#include "support/leaves.hpp"
 
 namespace spdistal::test {
 
@@ -19,12 +20,22 @@ struct TensorCase {
   Format format;
   reference::Array array;      // its type and sizes are the tensor's
   std::vector<bool> literals;  // of the dimensions: a number in the kernel, or else a size that comes with the data
+  std::string place = {};      // "B(x,y) -> M(x)"; none: blocks by rank
+};
+
+/// How a program is run.
+struct Setting {
+  int ranks = 1;
+  int64_t threads = 1;
+  Leaves leaves = Leaves::Interpreted;
 };
 
 struct ProgramCase {
   std::string statement;
   std::map<std::string, TensorCase> tensors;  // all of the statement, the result with what it held before
   std::vector<std::string> commands;          // of the schedule; without any, what runs is chosen
+  std::string machine = {};                   // "2x2"; none where nothing speaks of one
+  Setting setting = {};
 };
 
 /// A case as the compiler sees it.
@@ -33,6 +44,7 @@ struct BuiltProgram {
   reference::Arrays arrays;
   notation::ConcreteStatement statement;  // what runs: scheduled, or chosen
   std::vector<Conversion> conversions;    // that were chosen
+  Setting setting = {};
 };
 
 /// What a conversion makes of a tensor, through the interpreter.
@@ -58,6 +70,8 @@ BuiltProgram build(const ProgramCase& program);
 ProgramText as_text(const ProgramCase& program, const std::filesystem::path& folder);
 /// "spdistal 'a(i) = b(i)' -f a:d -i b:folder/b.tns --check"
 std::string command_line(const ProgramText& text);
+/// What stands before that: "SPDISTAL_COMPILER= SPDISTAL_THREADS=1 mpirun -n 2".
+std::string prefix_of(const Setting& setting);
 /// The statement, the tensors with all their elements, the schedule.
 std::string describe(const ProgramCase& program);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "schedule/apply.hpp"
+#include "support/random_number.hpp"
 
 namespace spdistal::test {
 
@@ -10,80 +11,144 @@ using namespace notation;
 
 namespace {
 
-int64_t number(std::mt19937_64& random, int64_t low, int64_t high) {
-  return std::uniform_int_distribution<int64_t>(low, high)(random);
-}
-
 int64_t pieces(std::mt19937_64& random) {
   static constexpr int64_t some[] = {1, 2, 2, 3, 3, 4, 5, 7};
-  return some[number(random, 0, std::ssize(some) - 1)];
+  return pick(random, some);
 }
 
-bool keep(RandomSchedule& schedule, const Command& command) {
-  Result<ConcreteStatement> next = schedule::apply(command, schedule.statement);
-  if (!next) return false;
-  schedule.statement = *next;
-  schedule.commands.push_back(command);
-  return true;
-}
+// A random schedule over pieces, made move by move; a move that is refused on its way leaves nothing behind.
+class Distributed {
+ public:
+  Distributed(std::mt19937_64& random, const ConcreteStatement& statement, const Machine* machine)
+      : random_(random), schedule_{{}, statement}, machine_(machine) {}
 
-// Fuses all loops and walks the positions of an operand, where that is allowed.
-void walk_positions(std::mt19937_64& random, RandomSchedule& schedule) {
-  std::vector<notation::Access> operands;
-  each<Assign>(schedule.statement.body, [&](const Assign& assign) {
-    each<notation::Access>(assign.rhs, [&](const notation::Access& a) {
-      if (a.tensor.order() > 0 && !a.tensor.format().is_dense()) operands.push_back(a);
+  // Commands of any kind.
+  void any(int attempts) { add_commands(random_, schedule_, attempts, machine_); }
+
+  // Walks the positions of some levels of an operand, fused where they are several: from the first level on, or below.
+  void walk_positions() {
+    std::vector<notation::Access> operands;
+    each<Assign>(schedule_.statement.body, [&](const Assign& assign) {
+      each<notation::Access>(assign.rhs, [&](const notation::Access& a) {
+        if (a.tensor.order() > 0 && !a.tensor.format().is_dense()) operands.push_back(a);
+      });
     });
-  });
-  if (operands.empty()) return;
-  notation::Access operand = operands[size_t(number(random, 0, std::ssize(operands) - 1))];
-  size_t levels = size_t(number(random, 1, int64_t(operand.tensor.order())));
-  std::vector<IndexVar> run;
-  for (size_t k = 0; k < levels; k++) run.push_back(operand.indices[size_t(operand.tensor.format().mode_order()[k])]);
-  RandomSchedule tried = schedule;
-  std::vector<IndexVar> order = run;
-  for (const IndexVar& loop : loop_variables(tried.statement.body))
-    if (std::find(run.begin(), run.end(), loop) == run.end()) order.push_back(loop);
-  keep(tried, Reorder{order});
-  IndexVar fused = run[0];
-  for (size_t k = 1; k < run.size(); k++) {
-    IndexVar next;
-    if (!keep(tried, Fuse{fused, run[k], next})) return;
-    fused = next;
+    if (operands.empty()) return;
+    notation::Access operand = pick(random_, operands);
+    int64_t order = int64_t(operand.tensor.order()), first = one_in(random_, 3) ? number(random_, 0, order - 1) : 0,
+            last = number(random_, first, order - 1);
+    auto variable = [&](int64_t level) {
+      return operand.indices[size_t(operand.tensor.format().mode_order()[size_t(level)])];
+    };
+    RandomSchedule tried = schedule_;
+    std::vector<IndexVar> outside, run;
+    for (int64_t k = 0; k < first; k++) outside.push_back(variable(k));
+    for (int64_t k = first; k <= last; k++) run.push_back(variable(k));
+    reorder(tried, joined(outside, run));
+    IndexVar fused = run[0];
+    for (size_t k = 1; k < run.size(); k++) {
+      IndexVar next = new_variable(random_);
+      if (!try_command(tried, Fuse{fused, run[k], next})) return;
+      fused = next;
+    }
+    if (try_command(tried, Pos{fused, new_variable(random_), Expression(Expr(operand))})) schedule_ = tried;
   }
-  if (keep(tried, Pos{fused, IndexVar(), Expression(Expr(operand))})) schedule = tried;
-}
 
-// Divides the loop and brings the outer half to the outside.
-bool distribute(std::mt19937_64& random, RandomSchedule& schedule, std::vector<IndexVar>& outside) {
-  std::vector<Forall> loops = outer_loops(schedule.statement.body);
-  std::vector<IndexVar> free;
-  for (const Forall& loop : loops)
-    if (std::find(outside.begin(), outside.end(), loop.var) == outside.end()) free.push_back(loop.var);
-  if (free.empty()) return false;
-  IndexVar var = free[number(random, 0, 2) == 0 ? size_t(number(random, 0, std::ssize(free) - 1)) : 0];
-  IndexVar outer, inner;
-  RandomSchedule tried = schedule;
-  if (!keep(tried, Divide{var, outer, inner, Pieces(pieces(random))})) return false;
-  std::vector<IndexVar> order = outside;
-  order.push_back(outer);
-  for (const Forall& loop : outer_loops(tried.statement.body))
-    if (std::find(order.begin(), order.end(), loop.var) == order.end()) order.push_back(loop.var);
-  std::vector<IndexVar> now;
-  for (const Forall& loop : outer_loops(tried.statement.body)) now.push_back(loop.var);
-  if (now != order && !keep(tried, Reorder{order})) return false;
-  schedule = tried;
-  outside.push_back(outer);
-  return true;
-}
+  // Two neighbouring loops in one, whatever they count.
+  void fuse_neighbours() {
+    std::vector<IndexVar> all = loops();
+    if (all.size() < 2) return;
+    size_t at = size_t(number(random_, 0, int64_t(all.size()) - 2));
+    try_command(schedule_, Fuse{all[at], all[at + 1], new_variable(random_)});
+  }
+
+  // Cuts a loop, and takes its outer half to the outside; or takes the loop itself there.
+  void take_outside() {
+    std::vector<IndexVar> free = without(loops(), outside_);
+    if (free.empty()) return;
+    IndexVar var = one_in(random_, 3) ? pick(random_, free) : free[0], outer = var;
+    RandomSchedule tried = schedule_;
+    if (!one_in(random_, 6)) {
+      IndexVar inner = new_variable(random_);
+      outer = new_variable(random_);
+      bool by_machine = machine_ && one_in(random_, 3);
+      Command cut = Divide{var, outer, inner, by_machine ? Pieces(machine_->x) : Pieces(pieces(random_))};
+      if (one_in(random_, 6)) cut = Split{var, outer, inner, number(random_, 1, 3)};
+      if (!try_command(tried, cut)) return;
+    }
+    std::vector<IndexVar> order = joined(outside_, {outer});
+    if (!reorder(tried, order)) return;
+    schedule_ = tried;
+    outside_ = order;
+  }
+
+  // Distributes the loops that were taken outside, all or the first of them.
+  bool distribute() {
+    if (outside_.empty()) return false;
+    size_t count = outside_.size() == 2 && one_in(random_, 4) ? 1 : outside_.size();
+    return try_command(schedule_, Distribute{{outside_.begin(), outside_.begin() + long(count)}});
+  }
+
+  // Fetches at distributed loops, or further inside.
+  void communicate() {
+    std::vector<IndexVar> all = loops();
+    for (const TensorVar& tensor : declared_tensors(schedule_.statement))
+      if (!all.empty() && one_in(random_, 2))
+        try_command(schedule_,
+                    Communicate{{TensorRef(std::make_shared<const TensorVar>(tensor))},
+                                outside_.empty() || one_in(random_, 3) ? pick(random_, all) : pick(random_, outside_)});
+  }
+
+  // Starts a loop elsewhere for every turn of those around it.
+  void rotate() {
+    std::vector<IndexVar> all = loops();
+    if (all.size() < 2) return;
+    size_t at = size_t(number(random_, 1, int64_t(all.size()) - 1));
+    std::vector<IndexVar> around(all.begin(), all.begin() + long(at));
+    std::shuffle(around.begin(), around.end(), random_);
+    around.resize(size_t(number(random_, 1, int64_t(at))));
+    try_command(schedule_, Rotate{all[at], around, new_variable(random_)});
+  }
+
+  const RandomSchedule& schedule() const { return schedule_; }
+
+ private:
+  std::vector<IndexVar> loops() const {
+    std::vector<IndexVar> out;
+    for (const Forall& loop : outer_loops(schedule_.statement.body)) out.push_back(loop.var);
+    return out;
+  }
+  static std::vector<IndexVar> without(std::vector<IndexVar> all, const std::vector<IndexVar>& some) {
+    std::erase_if(all, [&](const IndexVar& v) { return std::find(some.begin(), some.end(), v) != some.end(); });
+    return all;
+  }
+  static std::vector<IndexVar> joined(std::vector<IndexVar> a, const std::vector<IndexVar>& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  }
+  // Brings loops to the outside in this order; the others stay behind them as they are.
+  static bool reorder(RandomSchedule& tried, const std::vector<IndexVar>& first) {
+    std::vector<IndexVar> now;
+    for (const Forall& loop : outer_loops(tried.statement.body)) now.push_back(loop.var);
+    std::vector<IndexVar> order = joined(first, without(now, first));
+    return now == order || try_command(tried, Reorder{order});
+  }
+
+  std::mt19937_64& random_;
+  RandomSchedule schedule_;
+  const Machine* machine_;
+  std::vector<IndexVar> outside_;
+};
 
 }  // namespace
 
 Machine draw_machine(std::mt19937_64& random) {
-  switch (number(random, 0, 5)) {
+  switch (number(random, 0, 7)) {
     case 0: return Machine(Grid(2, pieces(random)));
     case 1: return Machine(Grid(2, 1, 2));
     case 2: return Machine(Grid(2), Grid(pieces(random)));
+    case 3: return Machine(Grid(pieces(random)), Grid(2, 2));
+    case 4: return Machine(Grid(2), Grid(2), Grid(2));
     default: return Machine(Grid(pieces(random)));
   }
 }
@@ -126,22 +191,22 @@ TensorVar draw_placed(std::mt19937_64& random, const TensorVar& tensor, const Ma
   return tensor;
 }
 
-RandomSchedule draw_distributed(std::mt19937_64& random, const ConcreteStatement& statement) {
-  RandomSchedule out{{}, statement};
-  int64_t kind = number(random, 0, 3);
-  if (kind == 0) out = draw_schedule(random, statement, 6);
-  if (kind == 1) walk_positions(random, out);
-  std::vector<IndexVar> outside;
-  distribute(random, out, outside);
-  if (!outside.empty() && number(random, 0, 2) == 0) distribute(random, out, outside);
-  if (outside.empty()) return out;
-  size_t count = outside.size() == 2 && number(random, 0, 3) == 0 ? 1 : outside.size();
-  keep(out, Distribute{{outside.begin(), outside.begin() + long(count)}});
-  for (const TensorVar& tensor : declared_tensors(out.statement))
-    if (number(random, 0, 1) == 0)
-      keep(out, Communicate{{TensorRef(std::make_shared<const TensorVar>(tensor))},
-                            outside[size_t(number(random, 0, std::ssize(outside) - 1))]});
-  return out;
+RandomSchedule draw_distributed(std::mt19937_64& random, const ConcreteStatement& statement, const Machine* machine) {
+  Distributed out(random, statement, machine);
+  // Most are what people write: positions or coordinates, cut, distributed, fetched.
+  bool odd = one_in(random, 3);
+  if (odd && one_in(random, 2)) out.any(6);
+  if (one_in(random, 3)) out.walk_positions();
+  if (odd && one_in(random, 3)) out.walk_positions();
+  if (odd && one_in(random, 2)) out.fuse_neighbours();
+  out.take_outside();
+  if (one_in(random, 3)) out.take_outside();
+  out.distribute();
+  if (odd && one_in(random, 2)) out.walk_positions();
+  if (odd && one_in(random, 3)) out.rotate();
+  out.communicate();
+  if (odd && one_in(random, 2)) out.any(6);
+  return out.schedule();
 }
 
 }  // namespace spdistal::test

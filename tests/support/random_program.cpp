@@ -1,7 +1,17 @@
 #include "support/random_program.hpp"
 
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include "driver/state.hpp"
 #include "notation/parse.hpp"
 #include "reference/arithmetic.hpp"
+#include "support/program_case.hpp"
+#include "support/random_number.hpp"
+#include "support/random_statement.hpp"
 #include "support/random_tensor.hpp"
 
 namespace spdistal::test {
@@ -10,102 +20,234 @@ using namespace notation;
 
 namespace {
 
-const std::vector<std::string> statements = {
-    "a(i) = B(i,j) * c(j)",
-    "a(i) += B(i,j) * c(j)",
-    "a(j) = B(i,j) * c(i)",
-    "a(i) = b(i) + B(i,j) * c(j)",
-    "a(i) = b(i) - B(i,j) * c(j) + d(i)",
-    "a(i) = b(i)",
-    "A(i,j) = B(i,j)",
-    "A(i,j) = B(j,i)",
-    "A(i,j) = B(i,k) * C(k,j)",
-    "A(i,j) = B(i,k) * B(k,j)",
-    "A(i,j) = B(k,i) * C(k,j)",
-    "A(i,j) = B(i,j) + C(i,j) + D(i,j)",
-    "A(i,j) = B(i,j) * C(i,j) * D(i,j)",
-    "A(i,j) = B(i,j) * C(i,j) + D(i,j)",
-    "A(i,j) = B(i,j) * (C(i,j) + D(i,j))",
-    "A(i,j) = B(i,j) - C(j,i)",
-    "A(i,j) = 2 * B(i,j) - C(j,i)",
-    "A(i,j) = B(i,j) * C(i,k) * D(k,j)",
-    "A(i,j) = B(i,j,k) * c(k)",
-    "A(i,l) = B(i,j,k) * C(j,l) * D(k,l)",
-    "A(i,j,k) = B(i,j,k) + C(i,j,k)",
-    "A(i,j,l) = B(i,j,k) * C(k,l)",
-    "s = b(i) * c(i)",
-    "s = B(i,j) * C(i,j)",
-    "s = B(i,j,k) * C(i,j,k)",
-    "s = sqrt(sum(i, b(i) * b(i)))",
-    "a(i) = B(i,i)",
-    "a(i) = B(i,j) * c(j) * (d(k) * e(k))",
-    "A(i,j) = b(i) * c(j)",
-    "x(i) = B(i,j) * x(j)",
-    "a(i) = (B(i,k) + C(i,k)) * d(k)",
-    "A(i,j) = (B(i,k) + C(i,k)) * D(k,j)",
-    "A(i,l) = B(i,j) * C(j,k) * D(k,l)",
-    "a(i) = max(b(i), 0) * min(c(i), 2)",
-    "A(i,j) = B(i,j) + 2",
-    "A(i,j) = max(B(i,j), 3)",
-    "A(i,j) = abs(B(i,j)) + -C(i,j)",
-    "a(i) = sum(j, B(i,j)) + sum(j, C(i,j))",
-    "y(i) = b(i) - A(i,j) * x(j)",
-    "y(i) = 2 * A(j,i) * x(j) + 3 * z(i)",
+std::vector<notation::Access> accesses_of(const Assignment& assignment) {
+  std::vector<notation::Access> out{assignment.lhs};
+  each<notation::Access>(assignment.rhs, [&](const notation::Access& access) { out.push_back(access); });
+  return out;
+}
+
+// The statement with tensors of its own types, formats and sizes in place of those it was read with.
+using Declare = std::function<TensorVar(const std::string& name, size_t order)>;
+Assignment read(const std::string& text, const Declare& declare) {
+  Scope scope;
+  scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
+    return declare(std::string(name.text), indices.size());
+  };
+  return parse_assignment(text, scope);
+}
+
+// A size for every variable; those that index one dimension of a tensor have the same.
+class Sizes {
+ public:
+  Sizes(std::mt19937_64& random, const Assignment& assignment) {
+    std::map<std::pair<std::string, size_t>, IndexVar> first;
+    for (const notation::Access& access : accesses_of(assignment))
+      for (size_t d = 0; d < access.indices.size(); d++) {
+        const IndexVar& var = access.indices[d];
+        group_.try_emplace(var, var);
+        unite(var, first.try_emplace({access.tensor.symbol().name(), d}, var).first->second);
+      }
+    for (const auto& [var, other] : group_) {
+      IndexVar leader = find(var);
+      if (!sizes_.contains(leader)) sizes_[leader] = draw(random);
+    }
+    // Small enough to be evaluated element by element.
+    for (int64_t most : {4, 3, 2, 1})
+      if (work() > 1500)
+        for (auto& [var, size] : sizes_) size = std::min(size, most);
+  }
+
+  int64_t of(const IndexVar& var) const { return sizes_.at(find(var)); }
+
+ private:
+  static int64_t draw(std::mt19937_64& random) {
+    switch (weighted(random, {4, 8, 88})) {
+      case 0: return 0;
+      case 1: return 1;
+      default: return number(random, 2, 5);
+    }
+  }
+  IndexVar find(IndexVar var) const {
+    while (group_.at(var) != var) var = group_.at(var);
+    return var;
+  }
+  void unite(const IndexVar& a, const IndexVar& b) {
+    IndexVar x = find(a), y = find(b);
+    if (x != y) group_.insert_or_assign(x, y);
+  }
+  int64_t work() const {
+    int64_t out = 1;
+    for (const auto& [var, other] : group_) out *= std::max<int64_t>(of(var), 1);
+    return out;
+  }
+
+  std::map<IndexVar, IndexVar> group_;
+  std::map<IndexVar, int64_t> sizes_;
 };
 
-bool is_constant_shift(const std::string& text) {
-  return text.find("+ 2") != text.npos || text.find("max(B(i,j), 3)") != text.npos;
+// Mostly doubles; sometimes one other type for all, or a mix.
+class Types {
+ public:
+  explicit Types(std::mt19937_64& random)
+      : random_(random), kind_(weighted(random, {50, 20, 30})), common_(pick(random, all_scalar_types)) {}
+  ScalarType draw() {
+    if (kind_ == 0) return ScalarType::Float64;
+    return kind_ == 1 ? common_ : pick(random_, all_scalar_types);
+  }
+  // One that holds the value; sometimes a wider one.
+  ScalarType of_result(ScalarType value) {
+    if (kind_ == 1 && common_ == ScalarType::Bool) return ScalarType::Bool;
+    return kind_ == 2 && one_in(random_, 3) ? promote(value, ScalarType::Float64) : value;
+  }
+
+ private:
+  std::mt19937_64& random_;
+  size_t kind_;
+  ScalarType common_;
+};
+
+bool divides(const Assignment& assignment) {
+  bool found = false;
+  each<Binary>(assignment.rhs, [&](const Binary& n) { found |= n.op == BinaryOp::Div; });
+  return found;
+}
+
+bool reads_result(const Assignment& assignment) {
+  bool reads = assignment.op == AssignOp::Add;
+  each<notation::Access>(assignment.rhs,
+                         [&](const notation::Access& access) { reads |= access.tensor == assignment.lhs.tensor; });
+  return reads;
+}
+
+// Quotients are exact where all are powers of two, and defined where no whole number comes of one that is none.
+bool may_divide(const std::set<ScalarType>& types) {
+  return std::none_of(types.begin(), types.end(), is_complex) &&
+         (std::all_of(types.begin(), types.end(), is_integral) ||
+          std::none_of(types.begin(), types.end(), is_integral));
+}
+
+bool are_reals(const std::set<ScalarType>& types) {
+  return std::all_of(types.begin(), types.end(),
+                     [](ScalarType t) { return t == ScalarType::Float32 || t == ScalarType::Float64; });
+}
+
+bool compares(const Assignment& assignment) {
+  bool found = false;
+  each<Call>(assignment.rhs, [&](const Call& n) {
+    found |= n.function == notation::Function::Min || n.function == notation::Function::Max;
+  });
+  return found;
+}
+
+// The values of a program's tensors.
+class Values {
+ public:
+  Values(std::mt19937_64& random, const Assignment& assignment) : random_(random), powers_(divides(assignment)) {
+    std::set<ScalarType> types;
+    for (const TensorVar& tensor : tensors(assignment)) types.insert(tensor.type());
+    // The order of a comparison with what is no number is not defined.
+    beyond_ = are_reals(types) && !compares(assignment) && one_in(random, 12);
+  }
+
+  reference::Array draw(const TensorVar& tensor, const std::vector<int64_t>& dims) {
+    reference::Array out(tensor.type(), dims);
+    bool sparse = !tensor.format().is_dense();
+    int64_t stored = sparse ? number(random_, 1, 4) : 1, of_sparse = one_in(random_, 20) ? 0 : 1;
+    if (sparse) out.absent.assign(out.values.size(), true);
+    for (size_t k = 0; k < out.values.size(); k++) {
+      if (sparse && (of_sparse == 0 || !one_in(random_, stored))) continue;
+      Scalar value = reference::convert(this->value(), tensor.type());
+      // Zeros are stored now and then.
+      if (sparse && reference::is_zero(value) && !one_in(random_, 2)) continue;
+      out.values[k] = value;
+      if (sparse) out.absent[k] = false;
+    }
+    return out;
+  }
+
+ private:
+  Scalar value() {
+    static const std::vector<double> powers = {1, -1, 2, -2, 4, 1, 0}, odd = {std::numeric_limits<double>::infinity(),
+                                                                              -std::numeric_limits<double>::infinity(),
+                                                                              std::numeric_limits<double>::quiet_NaN()};
+    if (beyond_ && one_in(random_, 8)) return pick(random_, odd);
+    return powers_ ? pick(random_, powers) : double(number(random_, -3, 3));
+  }
+
+  std::mt19937_64& random_;
+  bool powers_, beyond_;
+};
+
+std::optional<RandomProgram> try_program(std::mt19937_64& random, const std::string& text) {
+  Types draw_type(random);
+  std::map<std::string, ScalarType> types;
+  std::map<std::string, Format> formats;
+  bool dense = one_in(random, 10);
+  Assignment untyped = read(text, [&](const std::string& name, size_t order) {
+    types.emplace(name, draw_type.draw());
+    formats.emplace(name, dense ? dense_format(order) : draw_format(random, order));
+    return TensorVar({Symbol(name), types.at(name), std::vector<Extent>(order, Extent(1)), formats.at(name)});
+  });
+  Sizes sizes(random, untyped);
+  std::map<std::string, std::vector<int64_t>> dims;
+  for (const notation::Access& access : accesses_of(untyped)) {
+    std::vector<int64_t> of;
+    for (const IndexVar& var : access.indices) of.push_back(sizes.of(var));
+    dims.emplace(access.tensor.symbol().name(), of);
+  }
+  std::string result = untyped.lhs.tensor.symbol().name();
+  ScalarType value = type_of(untyped.rhs);
+  types[result] = draw_type.of_result(untyped.op == AssignOp::Add ? promote(value, types.at(result)) : value);
+  std::set<ScalarType> all;
+  for (const auto& [name, type] : types) all.insert(type);
+  // Quotients of what a run left are not exact the next time.
+  if (divides(untyped) && (!may_divide(all) || reads_result(untyped))) return {};
+
+  auto declared = [&](const std::string& name, size_t order) {
+    std::vector<Extent> extents;
+    for (size_t d = 0; d < order; d++) {
+      Param size;
+      size = dims.at(name)[d];
+      extents.push_back(one_in(random, 2) ? Extent(dims.at(name)[d]) : Extent(size));
+    }
+    return TensorVar({Symbol(name), types.at(name), extents, formats.at(name)});
+  };
+  auto accepted = [&]() -> std::optional<Assignment> {
+    try {
+      Assignment drawn = read(text, declared);
+      make_statement(drawn);
+      return drawn;
+    } catch (const UserError&) { return {}; }
+  };
+  std::optional<Assignment> drawn = accepted();
+  if (!drawn) {  // what is not zero where its tensors are wants a dense result
+    formats.insert_or_assign(result, dense_format(dims.at(result).size()));
+    drawn = accepted();
+  }
+  if (!drawn) return {};
+  RandomProgram out{*drawn, {}};
+  Values values(random, *drawn);
+  for (const TensorVar& tensor : tensors(*drawn))
+    out.arrays.emplace(tensor, values.draw(tensor, dims.at(tensor.symbol().name())));
+  return out;
 }
 
 }  // namespace
 
-RandomProgram draw_program(std::mt19937_64& random) {
-  auto number = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
-  const std::string& text = statements[size_t(number(0, int64_t(statements.size()) - 1))];
-  bool first = true, dense_result = is_constant_shift(text) || text.find("+=") != text.npos;
-  int64_t n = number(0, 9) == 0 ? number(0, 1) : number(2, 4);
-  bool dense_only = number(0, 9) == 0;
-  // Mostly doubles; sometimes one other type for all, or a mix of reals and integers with a result that holds them.
-  int mixing = int(number(0, 9));
-  ScalarType common = all_scalar_types[size_t(number(1, 6))];
-  auto draw_type = [&]() -> ScalarType {
-    if (mixing < 6) return ScalarType::Float64;
-    if (mixing < 8) return common;
-    return first ? ScalarType::Float64 : all_scalar_types[size_t(number(0, 4))];
-  };
-  Scope scope;
-  scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
-    std::vector<Extent> dims;
-    for (size_t d = 0; d < indices.size(); d++) {
-      if (number(0, 1)) dims.push_back(n);
-      else {
-        Param p;
-        p = n;
-        dims.push_back(p);
-      }
-    }
-    Format format = test::draw_format(random, indices.size());
-    if ((first && dense_result) || dense_only) format = dense_format(indices.size());
-    ScalarType type = draw_type();
-    first = false;
-    return TensorVar({Symbol(std::string(name.text)), type, dims, format});
-  };
-  std::optional<Assignment> drawn;
-  try {
-    drawn = parse_assignment(text, scope);
-  } catch (const UserError&) {
-    return draw_program(random);  // complex numbers have no order: another draw
-  }
-  Assignment assignment = *drawn;
-  RandomProgram out{assignment, {}};
-  for (const TensorVar& tensor : tensors(assignment)) {
-    reference::Array array(tensor.type(), std::vector<int64_t>(tensor.order(), n));
-    for (Scalar& value : array.values)
-      if (tensor.format().is_dense() || number(0, 2) == 0)
-        value = reference::convert(Scalar(double(number(-3, 3))), tensor.type());
-    out.arrays.emplace(tensor, array);
-  }
-  return out;
+RandomProgram draw_program(std::mt19937_64& random, const Features& without) {
+  while (true) try {
+      std::optional<RandomProgram> program = try_program(random, draw_statement(random));
+      if (!program) continue;
+      if (without.empty()) return *program;
+      ConcreteStatement loops = make_statement(program->assignment).scheduled;
+      if (!has_any(write_down(program->assignment, program->arrays, loops, {}), without)) return *program;
+    } catch (const UserError&) {}  // no statement: another draw
+}
+
+RandomProgram draw_finite_program(std::mt19937_64& random) {
+  Features without = open_faults();
+  without.insert({"inf", "nan", "division"});
+  return draw_program(random, without);
 }
 
 }  // namespace spdistal::test

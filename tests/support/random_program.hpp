@@ -4,6 +4,7 @@
 
 #include "notation/index_notation.hpp"
 #include "reference/array.hpp"
+#include "support/features.hpp"
 
 namespace spdistal::test {
 
@@ -12,7 +13,11 @@ struct RandomProgram {
   reference::Arrays arrays;  // of every tensor, the result too
 };
 
-/// A statement of a long list, with formats, orders of dimensions, types, and sizes from 0 to 4 drawn at random.
-RandomProgram draw_program(std::mt19937_64& random);
+/// A statement, with formats, orders of dimensions, types, sizes from 0 to 5 and values drawn at random: empty tensors,
+/// stored zeros, infinities and what is no number among them. It is accepted by `make_statement`.
+/// Programs with some of these features are left out.
+RandomProgram draw_program(std::mt19937_64& random, const Features& without = open_faults());
+/// The same of numbers that stay finite, so that any order of evaluation gives the same.
+RandomProgram draw_finite_program(std::mt19937_64& random);
 
 }  // namespace spdistal::test

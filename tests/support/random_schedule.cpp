@@ -2,6 +2,7 @@
 
 #include "notation/tensor_var.hpp"
 #include "schedule/apply.hpp"
+#include "support/random_number.hpp"
 
 namespace spdistal::test {
 
@@ -12,7 +13,8 @@ namespace {
 // One random value of each type that parameters have; mostly sensible, sometimes not.
 class Draw {
  public:
-  Draw(std::mt19937_64& random, const ConcreteStatement& statement) : random_(random), statement_(statement) {}
+  Draw(std::mt19937_64& random, const ConcreteStatement& statement, const Machine* machine)
+      : random_(random), statement_(statement), machine_(machine) {}
 
   template <class C>
   Command command(const C*) {
@@ -20,10 +22,10 @@ class Draw {
   }
 
  private:
-  int64_t number(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random_); }
+  int64_t number(int64_t low, int64_t high) { return test::number(random_, low, high); }
   template <class T>
   const T& pick(const std::vector<T>& list) {
-    return list[size_t(number(0, int64_t(list.size()) - 1))];
+    return test::pick(random_, list);
   }
 
   template <class P>
@@ -32,12 +34,12 @@ class Draw {
   }
   IndexVar draw(std::type_identity<IndexVar>, Role role) {
     std::vector<IndexVar> loops = loop_variables(statement_.body);
-    return role == Role::New || loops.empty() ? IndexVar() : pick(loops);
+    return role == Role::New || loops.empty() ? new_variable(random_) : pick(loops);
   }
   std::vector<IndexVar> draw(std::type_identity<std::vector<IndexVar>>, Role role) {
     std::vector<IndexVar> loops = loop_variables(statement_.body), out;
     if (role == Role::New) {
-      for (size_t k = 0; k < listed_; k++) out.emplace_back();
+      for (size_t k = 0; k < listed_; k++) out.push_back(new_variable(random_));
       return out;
     }
     std::shuffle(loops.begin(), loops.end(), random_);
@@ -45,8 +47,12 @@ class Draw {
     out.assign(loops.begin(), loops.begin() + long(listed_));
     return out;
   }
-  int64_t draw(std::type_identity<int64_t>, Role) { return number(1, 4); }
-  Pieces draw(std::type_identity<Pieces>, Role) { return number(1, 6); }
+  // Sizes too, so that bounds fit.
+  int64_t draw(std::type_identity<int64_t>, Role) { return number(1, 5); }
+  Pieces draw(std::type_identity<Pieces>, Role) {
+    if (machine_ && one_in(random_, 3)) return machine_->x;
+    return number(1, 6);
+  }
   std::vector<TensorRef> draw(std::type_identity<std::vector<TensorRef>>, Role) {
     return {TensorRef(std::make_shared<const TensorVar>(pick(declared_tensors(statement_))))};
   }
@@ -69,12 +75,14 @@ class Draw {
 
   std::mt19937_64& random_;
   const ConcreteStatement& statement_;
+  const Machine* machine_;
   size_t listed_ = 0;
 };
 
 template <class... C>
-Command draw_command(std::mt19937_64& random, const ConcreteStatement& statement, const std::variant<C...>*) {
-  Draw draw(random, statement);
+Command draw_command(std::mt19937_64& random, const ConcreteStatement& statement, const Machine* machine,
+                     const std::variant<C...>*) {
+  Draw draw(random, statement, machine);
   using Maker = Command (*)(Draw&);
   static constexpr Maker makers[] = {[](Draw& d) { return d.command(static_cast<const C*>(nullptr)); }...};
   return makers[std::uniform_int_distribution<size_t>(0, sizeof...(C) - 1)(random)](draw);
@@ -82,17 +90,31 @@ Command draw_command(std::mt19937_64& random, const ConcreteStatement& statement
 
 }  // namespace
 
+IndexVar new_variable(std::mt19937_64& random) {
+  static const std::vector<std::string> some = {"i'", "i_", "io", "ii", "j_", "B", "p"};
+  return one_in(random, 5) ? IndexVar(pick(random, some)) : IndexVar();
+}
+
+bool try_command(RandomSchedule& schedule, const Command& command) {
+  Result<ConcreteStatement> next = schedule::apply(command, schedule.statement);
+  if (!next) return false;
+  schedule.statement = *next;
+  schedule.commands.push_back(command);
+  return true;
+}
+
+void add_commands(std::mt19937_64& random, RandomSchedule& schedule, int attempts, const Machine* machine) {
+  for (int k = 0; k < attempts; k++)
+    try_command(schedule, draw_command(random, schedule.statement, machine, static_cast<const Command*>(nullptr)));
+}
+
 RandomSchedule draw_schedule(std::mt19937_64& random, ConcreteStatement statement, int attempts,
                              std::map<std::string, int>* accepted) {
   RandomSchedule out{{}, std::move(statement)};
-  for (int k = 0; k < attempts; k++) {
-    Command command = draw_command(random, out.statement, static_cast<const Command*>(nullptr));
-    Result<ConcreteStatement> next = schedule::apply(command, out.statement);
-    if (!next) continue;
-    out.statement = *next;
-    if (accepted) ++(*accepted)[std::visit([](const auto& c) { return std::string(c.name); }, command)];
-    out.commands.push_back(std::move(command));
-  }
+  add_commands(random, out, attempts);
+  if (accepted)
+    for (const Command& command : out.commands)
+      ++(*accepted)[std::visit([](const auto& c) { return std::string(c.name); }, command)];
   return out;
 }
 

@@ -3,29 +3,32 @@
 #include <algorithm>
 #include <numeric>
 
+#include "format/registry.hpp"
 #include "reference/arithmetic.hpp"
 #include "support/elements.hpp"
+#include "support/random_number.hpp"
 #include "tensor/iterate.hpp"
 #include "tensor/pack.hpp"
 
 namespace spdistal::test {
 
 Format draw_format(std::mt19937_64& random, size_t order) {
-  auto number = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
-  std::vector<LevelFormat> levels;
-  bool repeats = false;
-  for (size_t k = 0; k < order; k++) {
-    int kind = number(0, 9);
-    if (repeats && number(0, 2) > 0) levels.push_back(Singleton);
-    else if (k + 1 < order && kind == 0) levels.push_back(CompressedNonUnique);
-    else if (kind < 5) levels.push_back(Compressed);
-    else levels.push_back(Dense);
-    repeats = levels.back().properties().branchless || !levels.back().properties().unique;
-  }
+  std::vector<LevelFormat> sparse;
+  for (const LevelFormat& level : all_levels())
+    if (level != LevelFormat(Dense)) sparse.push_back(level);
   std::vector<int> modes(order);
   std::iota(modes.begin(), modes.end(), 0);
-  if (number(0, 2) == 0) std::shuffle(modes.begin(), modes.end(), random);
-  return Format(levels, modes);
+  if (one_in(random, 3)) std::shuffle(modes.begin(), modes.end(), random);
+  // Most tensors are of dense and compressed levels; the others take any level anywhere.
+  bool any = one_in(random, 3);
+  while (true) try {
+      std::vector<LevelFormat> levels;
+      for (size_t k = 0; k < order; k++) {
+        if (number(random, 0, 9) < 4) levels.push_back(Dense);
+        else levels.push_back(any ? pick(random, sparse) : LevelFormat(Compressed));
+      }
+      return Format(levels, modes);
+    } catch (const UserError&) {}  // levels that do not go together: another draw
 }
 
 reference::Array draw_array(std::mt19937_64& random, const notation::TensorVar& tensor) {
@@ -40,7 +43,8 @@ reference::Array draw_array(std::mt19937_64& random, const notation::TensorVar& 
 Storage to_storage(const reference::Array& array, const Format& format) {
   Coordinates entries(array.dims, array.type);
   each_element(array.dims, [&](const std::vector<int64_t>& at, size_t position) {
-    if (!format.is_dense() && reference::is_zero(array.values[position])) return;
+    bool absent = array.absent.empty() ? reference::is_zero(array.values[position]) : array.absent[position];
+    if (!format.is_dense() && absent) return;
     std::visit([&](auto v) { entries.add(std::span<const int64_t>(at), v); },
                static_cast<const ScalarVariant&>(array.values[position]));
   });
@@ -49,9 +53,12 @@ Storage to_storage(const reference::Array& array, const Format& format) {
 
 reference::Array to_array(const Storage& storage) {
   reference::Array out(storage.type(), storage.dims());
+  if (!storage.format().is_dense()) out.absent.assign(out.values.size(), true);
   with_type(storage.type(), [&](auto zero) {
     for_each<decltype(zero)>(storage, [&](std::span<const int64_t> at, auto value) {
-      out.at({at.begin(), at.end()}) = Scalar(value);
+      size_t position = out.position({at.begin(), at.end()});
+      out.values[position] = Scalar(value);
+      if (!out.absent.empty()) out.absent[position] = false;
     });
   });
   return out;

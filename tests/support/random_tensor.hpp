@@ -8,14 +8,16 @@
 
 namespace spdistal::test {
 
-/// Any stack of levels in any order of dimensions.
+/// Any stack of levels of the registry in any order of dimensions.
 Format draw_format(std::mt19937_64& random, size_t order);
 
 /// Small whole numbers in all elements of a dense tensor, in one of two to five of others.
 reference::Array draw_array(std::mt19937_64& random, const notation::TensorVar& tensor);
 
-/// The non-zeros of an array (all elements, where every level is dense), stored in a format.
+/// What an array stores, in a format: the elements that are not absent, or the non-zeros where it does not say; all of
+/// them, where every level is dense.
 Storage to_storage(const reference::Array& array, const Format& format);
+/// All elements; those without a position are absent.
 reference::Array to_array(const Storage& storage);
 
 }  // namespace spdistal::test

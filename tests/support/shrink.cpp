@@ -47,6 +47,15 @@ ProgramCase with_statement(const ProgramCase& program, const Assignment& assignm
   return out;
 }
 
+// An element of an array for another, with whether it is stored.
+void take(const reference::Array& from, const std::vector<int64_t>& at, reference::Array& to, size_t position) {
+  size_t old = from.position(at);
+  to.values[position] = from.values[old];
+  if (from.absent.empty()) return;
+  to.absent.resize(to.values.size());
+  to.absent[position] = from.absent[old];
+}
+
 // The part of an array that a smaller one has; `kept` are its dimensions that remain, the others stand at 0.
 reference::Array part(const reference::Array& array, const std::vector<size_t>& kept,
                       const std::vector<int64_t>& dims) {
@@ -54,7 +63,7 @@ reference::Array part(const reference::Array& array, const std::vector<size_t>& 
   each_element(dims, [&](const std::vector<int64_t>& at, size_t position) {
     std::vector<int64_t> from(array.dims.size(), 0);
     for (size_t d = 0; d < kept.size(); d++) from[kept[d]] = at[d];
-    out.values[position] = array.at(from);
+    take(array, from, out, position);
   });
   return out;
 }
@@ -71,6 +80,122 @@ Candidates fewer_commands(const ProgramCase& program) {
       auto first = out.back().commands.begin() + long(end - length);
       out.back().commands.erase(first, first + long(length));
     }
+  return out;
+}
+
+// Fewer ranks and threads, and leaves that need no compiler.
+Candidates simpler_setting(const ProgramCase& program) {
+  Candidates out;
+  auto change = [&](auto&& make) {
+    out.push_back(program);
+    make(out.back().setting);
+  };
+  if (program.setting.ranks > 1) change([](Setting& s) { s.ranks = 1; });
+  if (program.setting.ranks > 2) change([](Setting& s) { s.ranks--; });
+  if (program.setting.threads > 1) change([](Setting& s) { s.threads = 1; });
+  if (program.setting.leaves == Leaves::Compiled) change([](Setting& s) { s.leaves = Leaves::Interpreted; });
+  return out;
+}
+
+Candidates fewer_places(const ProgramCase& program) {
+  Candidates out;
+  for (const auto& [name, tensor] : program.tensors)
+    if (!tensor.place.empty()) {
+      out.push_back(program);
+      out.back().tensors.at(name).place.clear();
+    }
+  bool used = out.size() > 0 || join(program.commands, ";").find("M.") != std::string::npos;
+  if (!used && !program.machine.empty()) {
+    out.push_back(program);
+    out.back().machine.clear();
+  }
+  return out;
+}
+
+// Texts with one whole number of at least two replaced by a smaller one: 1, 2, one less.
+std::vector<std::string> with_smaller_number(const std::string& text) {
+  std::vector<std::string> out;
+  auto in_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '\'' || c == '.';
+  };
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at;
+    while (end < text.size() && in_word(text[end])) end++;
+    std::string word = text.substr(at, end - at);
+    if (!word.empty() && word.size() < 10 && word.find_first_not_of("0123456789") == word.npos && std::stol(word) > 1)
+      for (long to : std::set<long>{1, 2, std::stol(word) - 1})
+        if (to < std::stol(word)) out.push_back(text.substr(0, at) + std::to_string(to) + text.substr(end));
+    at = end + 1;
+  }
+  return out;
+}
+
+Candidates smaller_machine(const ProgramCase& program) {
+  Candidates out;
+  std::string spaced;  // the x of a grid stands between numbers
+  for (char c : program.machine) spaced += c == 'x' ? std::string(" x ") : std::string(1, c);
+  for (std::string machine : with_smaller_number(spaced)) {
+    std::erase(machine, ' ');
+    out.push_back(program);
+    out.back().machine = machine;
+  }
+  return out;
+}
+
+// Of pieces, of splits, of literals.
+Candidates smaller_numbers(const ProgramCase& program) {
+  Candidates out;
+  for (size_t k = 0; k < program.commands.size(); k++)
+    for (const std::string& command : with_smaller_number(program.commands[k])) {
+      out.push_back(program);
+      out.back().commands[k] = command;
+    }
+  for (const std::string& statement : with_smaller_number(program.statement)) {
+    out.push_back(program);
+    out.back().statement = statement;
+  }
+  return out;
+}
+
+// A text with a name replaced wherever it stands as a whole word.
+std::string renamed(const std::string& text, const std::string& from, const std::string& to) {
+  std::string out;
+  auto in_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '\''; };
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at;
+    while (end < text.size() && in_name(text[end])) end++;
+    std::string word = text.substr(at, end - at);
+    out += word == from ? to : word;
+    if (end < text.size()) out += text[end++];
+    at = end;
+  }
+  return out;
+}
+
+// Tensors called by capital letters, variables by small ones from i on; all the rest stays.
+Candidates plain_names(const ProgramCase& program) {
+  Candidates out;
+  Assignment assignment = tree_of(program);
+  std::string everything = program.statement + " " + join(program.commands, " ");
+  auto is_free = [&](const std::string& name) { return renamed(everything, name, name + name) == everything; };
+  auto rename_to = [&](const std::string& from, const std::vector<std::string>& names) {
+    if (std::find(names.begin(), names.end(), from) != names.end()) return;
+    auto to = std::find_if(names.begin(), names.end(), is_free);
+    if (to == names.end()) return;
+    ProgramCase changed = program;
+    changed.statement = renamed(program.statement, from, *to);
+    for (std::string& command : changed.commands) command = renamed(command, from, *to);
+    if (auto tensor = changed.tensors.extract(from)) {
+      tensor.key() = *to;
+      std::string& place = tensor.mapped().place;
+      if (size_t open = place.find('('); !place.empty()) place = *to + place.substr(open);
+      changed.tensors.insert(std::move(tensor));
+    }
+    out.push_back(std::move(changed));
+  };
+  for (const TensorVar& tensor : tensors(assignment))
+    rename_to(tensor.symbol().name(), {"A", "B", "C", "D", "E", "F", "G", "a", "b", "c", "d", "s", "x", "y", "z"});
+  for (const IndexVar& var : variables(assignment)) rename_to(var.name(), {"i", "j", "k", "l", "m", "n"});
   return out;
 }
 
@@ -143,6 +268,7 @@ Candidates fewer_dimensions(const ProgramCase& program) {
         else data.array = part(data.array, kept, dims);
         data.format = without_levels(data.format, kept);
         data.literals = literals;
+        data.place.clear();
       }
       out.push_back(smaller);
     } catch (const UserError&) {}  // no format is left: another variable
@@ -195,7 +321,7 @@ Candidates smaller_sizes(const ProgramCase& program) {
           each_element(smaller, [&](const std::vector<int64_t>& at, size_t position) {
             std::vector<int64_t> old = at;
             for (size_t d : which) old[d] += shift;
-            array.values[position] = from.at(old);
+            take(from, old, array, position);
           });
         }
       }
@@ -235,6 +361,7 @@ Candidates plain_storage(const ProgramCase& program) {
         reference::Array to(ScalarType::Float64, t.array.dims);
         for (size_t k = 0; k < to.values.size(); k++)
           to.values[k] = reference::convert(t.array.values[k], ScalarType::Float64);
+        to.absent = t.array.absent;
         t.array = to;
       });
     if (format == dense_format(format.order())) continue;
@@ -253,19 +380,24 @@ Candidates plain_storage(const ProgramCase& program) {
   return out;
 }
 
+void drop(reference::Array& array, size_t position) {
+  array.values[position] = reference::zero(array.type);
+  if (!array.absent.empty()) array.absent[position] = true;
+}
+
 // Fewer elements that are not zero: all of a tensor go, or some in a row; those that stay turn into 1.
 Candidates fewer_elements(const ProgramCase& program) {
   Candidates out;
   for (const auto& [name, tensor] : program.tensors) {
     std::vector<size_t> stored;
     Scalar one = reference::convert(Scalar(1.0), tensor.array.type);
+    const std::vector<bool>& absent = tensor.array.absent;
     for (size_t k = 0; k < tensor.array.values.size(); k++)
-      if (!reference::is_zero(tensor.array.values[k])) stored.push_back(k);
+      if (absent.empty() ? !reference::is_zero(tensor.array.values[k]) : !absent[k]) stored.push_back(k);
     for (size_t length = stored.size(); length > 0; length = length == 1 ? 0 : (length + 1) / 2)
       for (size_t first = 0; first + length <= stored.size(); first += length) {
         out.push_back(program);
-        for (size_t k = first; k < first + length; k++)
-          out.back().tensors.at(name).array.values[stored[k]] = reference::zero(tensor.array.type);
+        for (size_t k = first; k < first + length; k++) drop(out.back().tensors.at(name).array, stored[k]);
       }
     for (size_t k : stored)
       if (tensor.array.values[k] != one) {
@@ -278,14 +410,20 @@ Candidates fewer_elements(const ProgramCase& program) {
 
 }  // namespace
 
+// What is refused does not count: it is another program.
+FindFault once_built(std::function<std::optional<std::string>(const BuiltProgram&)> find) {
+  return [find = std::move(find)](const ProgramCase& program) -> std::optional<std::string> {
+    try {
+      return find(build(program));
+    } catch (const UserError&) { return std::nullopt; }
+  };
+}
+
 std::optional<Shrunk> shrink(const ProgramCase& program, const FindFault& find, int limit) {
   int tried = 0;
-  // What is refused does not count: it is another program.
-  auto fault_of = [&](const ProgramCase& candidate) -> std::optional<std::string> {
+  auto fault_of = [&](const ProgramCase& candidate) {
     tried++;
-    try {
-      return find(build(candidate));
-    } catch (const UserError&) { return std::nullopt; }
+    return find(candidate);
   };
   std::optional<std::string> fault = fault_of(program);
   if (!fault) return std::nullopt;
@@ -293,7 +431,8 @@ std::optional<Shrunk> shrink(const ProgramCase& program, const FindFault& find, 
   for (bool changed = true; changed && tried < limit;) {
     changed = false;
     for (auto candidates :
-         {fewer_commands, fewer_operands, fewer_dimensions, smaller_sizes, plain_storage, plain_sizes, fewer_elements})
+         {simpler_setting, fewer_commands, fewer_places, smaller_machine, fewer_operands, fewer_dimensions,
+          smaller_sizes, smaller_numbers, plain_storage, plain_sizes, plain_names, fewer_elements})
       for (bool again = true; again && tried < limit;) {
         again = false;
         for (const ProgramCase& candidate : candidates(out.program)) {
@@ -311,8 +450,8 @@ std::optional<Shrunk> shrink(const ProgramCase& program, const FindFault& find, 
   return out;
 }
 
-std::string report(const std::string& test, int seed, const ProgramCase& program, const FindFault& find,
-                   const std::string& environment, int limit) {
+std::string report(const std::string& test, uint64_t seed, const ProgramCase& program, const FindFault& find,
+                   int limit) {
   std::string out = fmt::format("{}, seed {}: ", test, seed), drawn = indent(describe(program), 2);
   std::optional<Shrunk> small;
   try {
@@ -321,11 +460,12 @@ std::string report(const std::string& test, int seed, const ProgramCase& program
   if (!small)
     return out + fmt::format("it has no fault once it is written down, and so stays as it was drawn\n{}\n", drawn);
   std::filesystem::path folder = std::filesystem::temp_directory_path() / fmt::format("spdistal-{}-{}", test, seed);
-  out += fmt::format("{}\n\nshrunk to ({} programs tried)\n{}\n\n", small->fault, small->tried,
-                     indent(describe(small->program), 2));
-  out += fmt::format("run again with\n  {}{}{}\n\n", environment, environment.empty() ? "" : " ",
+  out += fmt::format("{}\n\nshrunk to ({} programs tried)\n{}\n\n", small->fault.substr(0, small->fault.find('\n')),
+                     small->tried, indent(describe(small->program), 2));
+  out += fmt::format("run again with\n  {} {}\n\n", prefix_of(small->program.setting),
                      command_line(as_text(small->program, folder)));
-  return out + fmt::format("drawn as\n{}\n", drawn);
+  return out + fmt::format("what is wrong\n{}\n\ndrawn as, {}\n{}\n", indent(small->fault, 2),
+                           prefix_of(program.setting), drawn);
 }
 
 }  // namespace spdistal::test

@@ -8,8 +8,10 @@
 
 namespace spdistal::test {
 
-/// What is wrong with a program, or nothing.
-using FindFault = std::function<std::optional<std::string>(const BuiltProgram&)>;
+/// What is wrong with a program, or nothing; nothing where it is refused.
+using FindFault = std::function<std::optional<std::string>(const ProgramCase&)>;
+/// The same from one that looks at programs as the compiler sees them.
+FindFault once_built(std::function<std::optional<std::string>(const BuiltProgram&)> find);
 
 struct Shrunk {
   ProgramCase program;
@@ -17,14 +19,15 @@ struct Shrunk {
   int tried = 0;      // programs that were run
 };
 
-/// Leaves out commands, operands, terms, dimensions, sizes, elements, and makes formats, orders, types and values plain,
+/// Leaves out ranks, threads, commands, places, operands, terms, dimensions, sizes, elements, and makes names, numbers of
+/// pieces, formats, orders, types and values plain,
 /// until nothing more can go or `limit` programs were tried. Nothing where the program, once it is written down, has no
 /// fault: then it cannot be shrunk.
 std::optional<Shrunk> shrink(const ProgramCase& program, const FindFault& find, int limit = 3000);
 
 /// What a failed test prints: the seed, the fault, the small program and how to run it again. Data stays in a folder for
-/// temporary files. `environment` stands before the command ("SPDISTAL_THREADS=2").
-std::string report(const std::string& test, int seed, const ProgramCase& program, const FindFault& find,
-                   const std::string& environment = "", int limit = 3000);
+/// temporary files.
+std::string report(const std::string& test, uint64_t seed, const ProgramCase& program, const FindFault& find,
+                   int limit = 3000);
 
 }  // namespace spdistal::test

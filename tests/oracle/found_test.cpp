@@ -1,0 +1,78 @@
+// Programs that random sweeps found to go wrong, by name.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "reference/evaluate.hpp"
+#include "support/formats.hpp"
+#include "support/run_case.hpp"
+
+namespace spdistal::test {
+namespace {
+
+// Values by position; of sparse tensors zeros are not stored.
+TensorCase tensor(const std::string& levels, std::vector<int64_t> dims, const std::vector<double>& values) {
+  reference::Array array(ScalarType::Float64, dims);
+  for (size_t k = 0; k < values.size(); k++) array.values[k] = values[k];
+  return {format_of("T:" + levels, "T", dims.size()), array, std::vector<bool>(dims.size())};
+}
+
+void expect_right(const ProgramCase& program) {
+  EXPECT_EQ(find_fault(build(program)).value_or(""), "") << describe(program);
+}
+
+// The second run is in chunks: threads took coordinates that lay outside of theirs, and added them once for each.
+TEST(Found, ThreadsTakeNothingOutsideOfThePartOfALoopThatTheyShare) {
+  ProgramCase program{"a(i) = b(i) + B(i,j) * c(j)",
+                      {{"a", tensor("d", {2}, {})},
+                       {"b", tensor("s", {2}, {1, 2})},
+                       {"B", tensor("sd", {2, 2}, {1, 0, 0, 3})},
+                       {"c", tensor("d", {2}, {5, 7})}},
+                      {}};
+  program.setting = {.ranks = 2, .threads = 3};
+  expect_right(program);
+}
+
+// C is fetched only where B stores something: elsewhere its place holds zero.
+TEST(Found, AQuotientOfWhatIsNotStoredIsZeroBesideOtherTerms) {
+  for (int ranks : {1, 2}) {
+    ProgramCase program{"A(i,j) = B(i,j) / C(i) + F(i,j)",
+                        {{"A", tensor("dd", {2, 2}, {})},
+                         {"B", tensor("sd", {2, 2}, {0, 0, 1, 2})},
+                         {"C", tensor("d", {2}, {4, 2})},
+                         {"F", tensor("ds", {2, 2}, {1, 0, 0, 1})}},
+                        {}};
+    program.setting.ranks = ranks;
+    expect_right(program);
+  }
+}
+
+TEST(Found, AZeroInTheTextIsZeroTimesAnything) {
+  ProgramCase program{"a(i) = 0 / b(i) - c(i)",
+                      {{"a", tensor("d", {2}, {})}, {"b", tensor("d", {2}, {})}, {"c", tensor("d", {2}, {1, 2})}},
+                      {}};
+  expect_right(program);
+}
+
+// By the definition: what is not stored annihilates, a zero that is stored does not.
+TEST(Found, TheEvaluatorTellsStoredZerosFromWhatIsNotStored) {
+  ProgramCase described{"a(i) = b(i) * c(i)",
+                        {{"a", tensor("d", {3}, {})}, {"b", tensor("s", {3}, {})}, {"c", tensor("d", {3}, {})}},
+                        {}};
+  BuiltProgram program = build(described);
+  double infinity = std::numeric_limits<double>::infinity();
+  for (auto& [of, array] : program.arrays) {
+    if (of.symbol().name() == "c") array.values.assign(3, Scalar(infinity));
+    if (of.symbol().name() != "b") continue;
+    array.values[2] = Scalar(2.0);
+    array.absent = {true, false, false};
+  }
+  reference::evaluate(program.assignment, program.arrays);
+  const std::vector<Scalar>& found = program.arrays.at(program.assignment.lhs.tensor).values;
+  EXPECT_EQ(found[0], Scalar(0.0));
+  EXPECT_EQ(found[1], Scalar(std::numeric_limits<double>::quiet_NaN()));
+  EXPECT_EQ(found[2], Scalar(infinity));
+}
+
+}  // namespace
+}  // namespace spdistal::test

@@ -1,0 +1,12 @@
+// How the leaves of a program run in a test.
+#pragma once
+#include <cstdint>
+
+#include "driver/session.hpp"
+
+namespace spdistal::test {
+
+enum class Leaves : uint8_t { Interpreted, Compiled };
+SessionOptions options_for(Leaves leaves);
+
+}  // namespace spdistal::test

@@ -1,0 +1,67 @@
+#include "support/random_case.hpp"
+
+#include <optional>
+
+#include "driver/state.hpp"
+#include "machine/print.hpp"
+#include "notation/print.hpp"
+#include "support/random_distribution.hpp"
+#include "support/random_number.hpp"
+#include "support/random_program.hpp"
+
+namespace spdistal::test {
+
+using namespace notation;
+
+namespace {
+
+// A schedule for the statement: none, of this process alone, or over pieces.
+std::vector<Command> draw_commands(std::mt19937_64& random, const ConcreteStatement& loops, const Machine* machine) {
+  switch (weighted(random, machine ? std::vector{30, 10, 60} : std::vector{40, 45, 15})) {
+    case 0: return {};
+    case 1: {
+      RandomSchedule drawn{as_it_stands(loops), loops};
+      add_commands(random, drawn, int(number(random, 0, 14)), machine);
+      return drawn.commands;
+    }
+    default: return draw_distributed(random, loops, machine).commands;
+  }
+}
+
+std::optional<ProgramCase> try_case(std::mt19937_64& random, const CaseOptions& options) {
+  RandomProgram drawn = draw_program(random, {});
+  ConcreteStatement loops = make_statement(drawn.assignment).scheduled;
+  std::optional<Machine> machine;
+  if (one_in(random, 2)) machine = draw_machine(random);
+  std::vector<Command> commands = draw_commands(random, loops, machine ? &*machine : nullptr);
+  ProgramCase out = write_down(drawn.assignment, drawn.arrays, loops, commands);
+  if (machine) {
+    out.machine = print(*machine);
+    for (const TensorVar& tensor : tensors(drawn.assignment)) {
+      if (one_in(random, 3)) continue;
+      TensorVar placed = draw_placed(random, tensor, *machine);
+      if (const auto& distribution = placed.format().distribution())
+        out.tensors.at(tensor.symbol().name()).place =
+            DistributionPrinter(*distribution).statement(tensor.symbol().name());
+    }
+  }
+  out.setting.ranks = int(machine || one_in(random, 4) ? number(random, 1, 4) : 1);
+  out.setting.threads = number(random, 1, 3);
+  if (options.compiled_one_in > 0 && one_in(random, options.compiled_one_in)) out.setting.leaves = Leaves::Compiled;
+
+  if (has_any(out, options.without)) return {};
+  // A workspace stores zeros where there was nothing: times infinity they are no numbers.
+  if (has_any(out, {"precompute"}) && has_any(out, {"inf", "nan", "division"})) return {};
+  build(out);  // some commands speak of temporaries, which text cannot
+  return out;
+}
+
+}  // namespace
+
+ProgramCase draw_case(std::mt19937_64& random, const CaseOptions& options) {
+  while (true) try {
+      if (std::optional<ProgramCase> program = try_case(random, options)) return *program;
+    } catch (const UserError&) {}  // not accepted: another draw
+}
+
+}  // namespace spdistal::test
