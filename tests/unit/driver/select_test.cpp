@@ -12,6 +12,7 @@
 #include "notation/concretize.hpp"
 #include "notation/parse.hpp"
 #include "schedule/distribution.hpp"
+#include "support/features.hpp"
 #include "support/random_distribution.hpp"
 #include "support/random_tensor.hpp"
 #include "tensor/iterate.hpp"
@@ -52,6 +53,8 @@ std::optional<Case> draw_case(Random& random) {
     return TensorVar({Symbol(std::string(name.text)), ScalarType::Float64, dims, format});
   };
   Assignment assignment = parse_assignment(statements[number(random, 0, 5)], scope);
+  for (const LevelFormat& level : scope.tensors.at("B").format().levels())
+    if (test::open_faults().contains(std::string("level ") + level.letter())) return {};
   Result<ConcreteStatement> loops = concretize(assignment);
   if (!loops) return {};
   test::RandomSchedule schedule = test::draw_distributed(random, *loops);
