@@ -41,9 +41,9 @@ std::optional<std::vector<IndexVar>> Lowerer::digits(const IndexVar& var) const 
 }
 
 // Every element is visited at most once: the outermost loops are those that make up its coordinates, and sums are inside.
-// Entries of one place come in ascending order, where the level keeps one: loops ascend, so that those which make up the compressed coordinate have to
-// be nested from the most significant to the least, whatever stands between them. A split with its inner loop outside is
-// not.
+// Entries of one place come in ascending order, where the level keeps one: loops ascend, so that those which make up the
+// compressed coordinate have to be nested from the most significant to the least, whatever stands between them. A split
+// with its inner loop outside is not.
 bool Lowerer::can_scatter() const {
   std::vector<IndexVar> stored = storage_order(lhs_), last;
   size_t dense = leading_dense_levels(lhs_.tensor.format());
@@ -67,10 +67,11 @@ bool Lowerer::can_scatter() const {
   return open.empty();
 }
 
-// As many as there are threads; fewer where their counts would be far more than what is stored.
+// As many as there are threads; fewer where their counts would be far more than what is stored. Shares of a sum would each
+// have an entry for the same element.
 Expr Lowerer::shares_of_tally(const Expr& places) {
   const Forall* outer = statement_.body.as<Forall>();
-  if (!outer || !can_run_in_parallel(*outer)) return ir::int64(1);
+  if (!outer || revisits(outer->var) || !can_run_in_parallel(*outer)) return ir::int64(1);
   Expr stored = ir::int64(0);
   for (int k = 0; k < int(states_.size()); k++)
     if (size_t order = tensor_var(k + 1).order()) stored = stored + stored_positions(k + 1, order - 1);
