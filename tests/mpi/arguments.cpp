@@ -133,10 +133,10 @@ TEST_F(Numbers, SumsOfSparseTensorsTakeSeveral) {
 TEST_F(Numbers, CommandsNameNumbersByTheirValues) {
   IndexVar copy{"copy"};
   int64_t after_first = 0;
-  for (double alpha : {0.5, 2.0}) {
-    x(i) = alpha * B(i, j) * p(j) + 2.0 * p(i);
+  for (double alpha : {0.5, 3.0}) {
+    x(i) = alpha * p(i) + 2.0 * p(i);
     x.schedule().precompute(2.0 * p(i), {i}, {copy}, "w");
-    EXPECT_EQ(x.at({4}), alpha * 5 * 4.5 + 2 * 4.5);
+    EXPECT_EQ(x.at({4}), alpha * 4.5 + 2 * 4.5);
     if (after_first == 0) after_first = kernels();
   }
   EXPECT_EQ(kernels(), after_first);
