@@ -207,6 +207,7 @@ bool Meaning::step(const Step& step) {
     case Step::Kind::Say: say(statement_of(step.text)); return true;
     case Step::Kind::Fill: put(id, array_of(tensor, [&](const auto&) { return number; })); return true;
     case Step::Kind::FillByPlace:
+      need({id}, {}, unseen_.size());  // a function may look at the tensor
       put(id, array_of(tensor, [&](const auto& at) { return number + (at.empty() ? 0.0 : double(at[0])); }));
       return true;
     case Step::Kind::FillByOld: {
