@@ -17,7 +17,9 @@ using ir::Var;
 void Lowerer::assemble() {
   const Format& format = lhs_.tensor.format();
   const Forall* outer = statement_.body.as<Forall>();
-  bool parallel = outer && can_run_in_parallel(*outer);
+  // Shares of a sum would each make the element that it is of; in a list they add up.
+  bool elements_apart = kernel_.assembly == Assembly::Listed || (outer && !is_reduction(outer->var));
+  bool parallel = outer && elements_apart && can_run_in_parallel(*outer);
   ResultLevels made;
   if (kernel_.assembly == Assembly::Listed) {
     for (size_t d = 0; d < lhs_.tensor.order(); d++) list_array(d);

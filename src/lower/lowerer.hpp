@@ -48,9 +48,10 @@ struct Temporary {
     ir::Var keys, slots;  // whose place it is; the places of touched coordinates as they came
   };
   std::optional<Hash> hash = {};
-  std::optional<ir::Expr> slot = {};    // of the coordinate at hand, while it is read
-  std::optional<IndexVar> reader = {};  // the loop that reads all of it once, and nothing else does
-  bool cleaned = false;                 // by that loop
+  std::optional<ir::Expr> slot = {};           // of the coordinate at hand, while it is read
+  std::optional<IndexVar> reader = {};         // the loop that reads all of it once, and nothing else does
+  bool cleaned = false;                        // by that loop
+  std::optional<notation::Stmt> made_by = {};  // of a scalar: what tells where it is made
 };
 
 /// Does a loop over a coordinate visit all its values, or a range of them?

@@ -65,7 +65,9 @@ void Lowerer::visit_where(const Where& where) {
     for (const IndexVar& var : made->indices) sizes.push_back(size(var)), count = count * sizes.back();
     Var values = made->indices.empty() ? f_.variable(name, ir::zero(ir::value_of(made->tensor.type())))
                                        : f_.allocate(name, made->tensor.type(), count, ir::Fill::Zeroed);
-    temporaries_.insert_or_assign(made->tensor, Temporary{values, sizes, {}, {}, {}});
+    Temporary temporary{values, sizes, {}, {}, {}};
+    if (sizes.empty()) temporary.made_by = where.producer;
+    temporaries_.insert_or_assign(made->tensor, std::move(temporary));
   }
   bool outer = in_producer_;
   in_producer_ = true;
@@ -131,7 +133,12 @@ std::optional<Expr> Lowerer::presence(const notation::Expr& expr) {
   for (int k = 0; k < int(states_.size()); k++)
     if (states_[size_t(k)].present) flagged.insert(k);
   made_where_.clear();
+  std::map<TensorVar, Formula> made;
+  for (const auto& [tensor, temporary] : temporaries_)
+    if (temporary.made_by) made.emplace(tensor, where_active(*temporary.made_by, flagged));
+  made_where_ = std::move(made);
   Formula where = where_active(expr, flagged);
+  made_where_.clear();
   if (where.is_always()) return std::nullopt;
   // One of these is there, and each alone suffices.
   for (const std::set<int>& some : some_present_)
