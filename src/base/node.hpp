@@ -31,14 +31,16 @@ struct Kinds {
 template <class K>
 struct Box;  // defined below, once the nodes are complete
 
+template <class T, class K>
+concept NodeOf = K::template contains<T>;
+
 /// A shared, immutable node of family K. Copying is cheap; equality is structural.
 template <class K>
 class Handle {
  public:
   using Family = K;
 
-  template <class T>
-    requires(K::template contains<T>)
+  template <NodeOf<K> T>
   Handle(T node) : node_(std::make_shared<const Box<K>>(std::move(node))) {}
 
   /// The variant of nodes, for std::visit; prefer `match`.
@@ -90,6 +92,8 @@ template <class... F>
 struct Overloaded : F... {
   using F::operator()...;
 };
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
 template <class M, class V>
 inline constexpr bool exhaustive = false;
 template <class M, class... N>

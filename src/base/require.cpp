@@ -4,11 +4,11 @@
 
 namespace spdistal {
 
-void broken_invariant(std::string_view what, const std::source_location& where) {
-  std::string_view file = where.file_name();
+void broken_invariant(std::string_view what, const char* path, int line) {
+  std::string_view file = path;
   if (auto src = file.rfind("src/"); src != file.npos) file.remove_prefix(src);
   throw InternalError(
-      fmt::format("internal error: it should hold that {} ({}:{}). Please report this.", what, file, where.line()));
+      fmt::format("internal error: it should hold that {} ({}:{}). Please report this.", what, file, line));
 }
 
 }  // namespace spdistal

@@ -251,7 +251,7 @@ std::string Program::describe_result() const {
 void Program::write_outputs() const {
   for (const std::string& option : state_->text.outputs) {
     auto [name, path] = split_option(option, "a:result.mtx");
-    with_option(option, [&, file = path] { write_home(transport(), file, data_of(*state_->find(name))); });
+    with_option(option, [&, name = name, file = path] { write_home(transport(), file, data_of(*state_->find(name))); });
   }
 }
 

@@ -142,7 +142,7 @@ void check_triangle(runtime::Transport& transport, const TextReader& in, const E
   std::span<const int64_t> i = entries.column(0), j = entries.column(1);
   for (size_t e = i.size(); e-- > 0;) first[i[e] > j[e] ? 0 : i[e] < j[e] ? 1 : 2] = in.entries_before() + int64_t(e);
   transport.allreduce(first, 3, ScalarType::Int64, runtime::ReduceOp::Min);
-  auto [lower_entry, upper_entry, diagonal] = first;
+  int64_t lower_entry = first[0], upper_entry = first[1], diagonal = first[2];
   bool both = lower_entry < none && upper_entry < none;
   if (!both && !(symmetry == Symmetry::Skew && diagonal < none)) return;
   auto say = [&] {

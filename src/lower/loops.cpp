@@ -120,7 +120,7 @@ void Lowerer::coordinate_loop(const Forall& loop, const IndexVar& var, Segment r
   int number = first_workspace_atom;
   for (const auto& [tensor, temporary] : temporaries_) {
     bool read = false;
-    each<Assign>(loop.body, [&](const Assign& a) {
+    each<Assign>(loop.body, [&, tensor = tensor](const Assign& a) {
       each<Access>(a.rhs, [&](const Access& x) { read |= x.tensor == tensor && x.indices == std::vector{var}; });
     });
     if (temporary.list && read) with_workspaces.insert(number), workspaces.emplace(number, tensor);

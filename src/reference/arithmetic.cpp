@@ -21,11 +21,15 @@ T as(const Scalar& value) {
   return std::visit(
       [](auto v) -> T {
         using V = decltype(v);
-        if constexpr (is_complex_v<T> && is_complex_v<V>)
-          return T(typename T::value_type(v.real()), typename T::value_type(v.imag()));
-        else if constexpr (is_complex_v<T>) return T(typename T::value_type(v));
-        else if constexpr (is_complex_v<V>) return static_cast<T>(v.real());
-        else return static_cast<T>(v);
+        if constexpr (is_complex_v<T>) {
+          using Part = typename T::value_type;
+          if constexpr (is_complex_v<V>) return T(Part(v.real()), Part(v.imag()));
+          else return T(Part(v));
+        } else if constexpr (is_complex_v<V>) {
+          return static_cast<T>(v.real());
+        } else {
+          return static_cast<T>(v);
+        }
       },
       variant(value));
 }

@@ -38,7 +38,7 @@ class Multiplier {
     count_uses(expr, uses);
     for (const auto& [var, times] : uses) {
       bool held = false;
-      children(expr, [&](const Expr& child) {
+      children(expr, [&, var = var](const Expr& child) {
         Uses inner;
         count_uses(child, inner);
         held |= inner.contains(var) && inner.at(var) == total_.at(var);

@@ -96,7 +96,9 @@ std::vector<Named> by_rows() {
                                      {"COO", "uq"},
                                      {"SparseRows", "sd"},
                                      {"Dense", "dd"}}) {
-    auto formats = [&](const std::string& a, const std::string& more) { return a + "B:" + format + more; };
+    auto formats = [format = format](const std::string& a, const std::string& more) {
+      return a + "B:" + format + more;
+    };
     out.push_back({"SpMVOf" + name, "a(i) = B(i,j) * c(j)", formats("", ""), "reorder(i,j); " + rows});
     out.push_back(
         {"SpMVIntoASparseVectorOf" + name, "a(i) = B(i,j) * c(j)", formats("a:s ", ""), "reorder(i,j); " + rows});
@@ -129,7 +131,7 @@ std::vector<Named> by_positions() {
                                      {"COO", "uq"},
                                      {"SparseRows", "sd"},
                                      {"Dense", "dd"}}) {
-    auto formats = [&](const std::string& a) { return a + "B:" + format; };
+    auto formats = [format = format](const std::string& a) { return a + "B:" + format; };
     out.push_back({"SpMVOf" + name, "a(i) = B(i,j) * c(j)", formats(""), "reorder(i,j); " + matrix_positions});
     out.push_back({"SpMVIntoASparseVectorOf" + name, "a(i) = B(i,j) * c(j)", formats("a:s "),
                    "reorder(i,j); " + matrix_positions});

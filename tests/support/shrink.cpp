@@ -318,7 +318,7 @@ Candidates smaller_sizes(const ProgramCase& program) {
           for (size_t d : which) smaller[d] = to;
           reference::Array from = array;
           array = reference::Array(from.type, smaller);
-          each_element(smaller, [&](const std::vector<int64_t>& at, size_t position) {
+          each_element(smaller, [&, &which = which](const std::vector<int64_t>& at, size_t position) {
             std::vector<int64_t> old = at;
             for (size_t d : which) old[d] += shift;
             take(from, old, array, position);

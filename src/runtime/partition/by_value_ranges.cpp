@@ -16,7 +16,7 @@ struct Segments {
     for (const Range& range : ranges)
       if (!is_empty(range)) cuts.push_back(range.lo), cuts.push_back(range.hi);
     std::ranges::sort(cuts);
-    cuts.erase(std::ranges::unique(cuts).begin(), cuts.end());
+    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
     colours.resize(cuts.size());
     for (size_t c = 0; c < ranges.size(); c++) {
       if (is_empty(ranges[c])) continue;

@@ -66,8 +66,8 @@ TEST(Interpret, ReadsArraysAndComputes) {
 
 TEST(Interpret, SearchesForTheFirstNotLessAndTheFirstGreater) {
   for (auto [sought, lower, upper] : {std::tuple{5, 0, 0}, {10, 0, 1}, {15, 1, 1}, {30, 2, 3}, {31, 3, 3}}) {
-    EXPECT_EQ(value<int64_t>([&](const Var& in) { return lower_bound(in, 0, 3, sought); }), lower);
-    EXPECT_EQ(value<int64_t>([&](const Var& in) { return upper_bound(in, 0, 3, sought); }), upper);
+    EXPECT_EQ(value<int64_t>([sought = sought](const Var& in) { return lower_bound(in, 0, 3, sought); }), lower);
+    EXPECT_EQ(value<int64_t>([sought = sought](const Var& in) { return upper_bound(in, 0, 3, sought); }), upper);
   }
   EXPECT_EQ(value<int64_t>([&](const Var& in) { return lower_bound(in, 2, 2, 0); }), 2);
 }
