@@ -170,7 +170,7 @@ bool has_any(const ProgramCase& program, const Features& some) {
 }
 
 const Features& open_faults() {
-  static const Features all = {"differences as bools", "level h"};
+  static const Features all = {"differences as bools"};
   return all;
 }
 

@@ -204,24 +204,14 @@ std::string describe(const ProgramCase& program) {
     std::string sizes = join(tensor.array.dims, " x ", [](int64_t n) { return std::to_string(n); });
     std::string storage = sizes.empty() ? "" : fmt::format("{}, {}, ", tensor.format.str(), sizes);
     out += fmt::format("  {}: {}{}", name, storage, name_of(tensor.array.type));
-<<<<<<< HEAD
     if (!tensor.place.empty()) out += ", " + tensor.place;
-    each_element(tensor.array.dims, [&](const std::vector<int64_t>& at, size_t position) {
-      bool stored_zero = !tensor.array.absent.empty() && !tensor.array.absent[position];
-      if (reference::is_zero(tensor.array.values[position]) && !stored_zero) return;
+    auto add = [&, &name = name, &array = tensor.array](const std::vector<int64_t>& at, size_t position) {
+      bool stored_zero = !array.absent.empty() && !array.absent[position];
+      if (reference::is_zero(array.values[position]) && !stored_zero) return;
       std::string where = join(at, ",", [](int64_t c) { return std::to_string(c); });
-      out += fmt::format("; {}{} = {}", name, at.empty() ? "" : "(" + where + ")",
-                         value_text(tensor.array.values[position]));
-    });
-=======
-    each_element(tensor.array.dims,
-                 [&, &name = name, &tensor = tensor](const std::vector<int64_t>& at, size_t position) {
-                   if (reference::is_zero(tensor.array.values[position])) return;
-                   std::string where = join(at, ",", [](int64_t c) { return std::to_string(c); });
-                   out += fmt::format("; {}{} = {}", name, at.empty() ? "" : "(" + where + ")",
-                                      value_text(tensor.array.values[position]));
-                 });
->>>>>>> 2fe9b8c (Build with clang 14 too)
+      out += fmt::format("; {}{} = {}", name, at.empty() ? "" : "(" + where + ")", value_text(array.values[position]));
+    };
+    each_element(tensor.array.dims, add);
     out += "\n";
   }
   for (const std::string& command : program.commands) out += fmt::format("  {}\n", command);
