@@ -64,7 +64,7 @@ TEST(Joins, AgreeWithTheDefinitionOnRandomPrograms) {
   int compared = 0;
   for (uint64_t seed = 1; seed <= 3000 && !::testing::Test::HasFailure(); seed++) {
     std::mt19937_64 random{seed};
-    test::RandomProgram program = test::draw_program(random);
+    test::RandomProgram program = test::draw_finite_program(random);
     Assignment assignment = program.assignment;
     if (assignment.op == AssignOp::Add)
       assignment = {assignment.lhs, AssignOp::Set, Binary{BinaryOp::Add, assignment.lhs, assignment.rhs}};
