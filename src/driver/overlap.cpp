@@ -26,7 +26,8 @@ ReadyChunks Chunks::ready(const lower::Distributed& program, Tasks& tasks, const
   int64_t bytes = 0;
   for (size_t k = 1; k < pieces.size(); k++) {
     bytes += pieces[k]->bytes_received();
-    if (pieces[k]->bytes_received() > 0 && !pieces[k]->local_values_come_first()) return {};
+    // Values of this rank too wait for the end of the exchange where they come in another order.
+    if (!pieces[k]->local_values_come_first()) return {};
   }
   if (bytes == 0 || bytes < least) return {};
   ReadyChunks out;

@@ -33,6 +33,20 @@ TEST(Found, ThreadsTakeNothingOutsideOfThePartOfALoopThatTheyShare) {
   expect_right(program);
 }
 
+// C comes from this rank alone, but its values in another order than they are stored: chunks that need nothing of D from the
+// other rank took those of the run before.
+TEST(Found, ChunksThatAreReadyWaitForValuesThatAreReordered) {
+  ProgramCase program{"A(i) = C(i,j) + D(i,j)",
+                      {{"A", tensor("d", {3}, {})},
+                       {"C", tensor("sd", {3, 2}, {0, 0, 0, 1, 1, 0})},
+                       {"D", tensor("dd", {3, 2}, {})}},
+                      {"fuse(i, j, k)", "divide(k, l, m, M.x)", "distribute(l)"},
+                      "2/2"};
+  program.tensors.at("C").place = "C(x,y) -> M(z)/(y)";
+  program.setting = {.ranks = 2};
+  expect_right(program);
+}
+
 // C is fetched only where B stores something: elsewhere its place holds zero.
 TEST(Found, AQuotientOfWhatIsNotStoredIsZeroBesideOtherTerms) {
   for (int ranks : {1, 2}) {
