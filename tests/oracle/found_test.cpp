@@ -36,12 +36,11 @@ TEST(Found, ThreadsTakeNothingOutsideOfThePartOfALoopThatTheyShare) {
 // C comes from this rank alone, but its values in another order than they are stored: chunks that need nothing of D from the
 // other rank took those of the run before.
 TEST(Found, ChunksThatAreReadyWaitForValuesThatAreReordered) {
-  ProgramCase program{"A(i) = C(i,j) + D(i,j)",
-                      {{"A", tensor("d", {3}, {})},
-                       {"C", tensor("sd", {3, 2}, {0, 0, 0, 1, 1, 0})},
-                       {"D", tensor("dd", {3, 2}, {})}},
-                      {"fuse(i, j, k)", "divide(k, l, m, M.x)", "distribute(l)"},
-                      "2/2"};
+  ProgramCase program{
+      "A(i) = C(i,j) + D(i,j)",
+      {{"A", tensor("d", {3}, {})}, {"C", tensor("sd", {3, 2}, {0, 0, 0, 1, 1, 0})}, {"D", tensor("dd", {3, 2}, {})}},
+      {"fuse(i, j, k)", "divide(k, l, m, M.x)", "distribute(l)"},
+      "2/2"};
   program.tensors.at("C").place = "C(x,y) -> M(z)/(y)";
   program.setting = {.ranks = 2};
   expect_right(program);
