@@ -11,7 +11,10 @@ using namespace notation;
 using ir::Expr;
 using ir::Var;
 
-Expr Lowerer::nonzero(const Expr& size) { return ir::constant(size) ? size : ir::max(size, ir::int64(1)); }
+Expr Lowerer::nonzero(const Expr& size) {
+  if (!ir::constant(size)) return ir::max(size, ir::int64(1));
+  return ir::constant_integer(size) == 0 ? ir::int64(1) : size;
+}
 
 Expr Lowerer::stored_positions(int tensor, size_t level) {
   return f_.number(fmt::format("{}{}_count", tensor_name(tensor), level + 1), ir::Source::Field::End, tensor,
