@@ -21,14 +21,6 @@ namespace spdistal::test {
 using namespace notation;
 using runtime::Transport;
 
-namespace {
-
-std::string shown(const reference::Array& array) {
-  return join(array.values, " ", [](const Scalar& value) { return notation::print(value); });
-}
-
-}  // namespace
-
 PlacedProgram parse_placed(const PlacedText& text) {
   Machine machine = parse_machine(text.machine);
   std::map<std::string, Distribution> distributions;

@@ -119,6 +119,16 @@ std::vector<Command> as_it_stands(const ConcreteStatement& statement) {
   return {Reorder{{loops[0]}}};
 }
 
+Assignment tree_of(const ProgramCase& program) {
+  Scope scope;
+  scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
+    const TensorCase& tensor = program.tensors.at(std::string(name.text));
+    return TensorVar({Symbol(std::string(name.text)), tensor.array.type, std::vector<Extent>(indices.size(), Extent(1)),
+                      dense_format(indices.size())});
+  };
+  return parse_assignment(program.statement, scope);
+}
+
 BuiltProgram build(const ProgramCase& program) {
   Machine machine = machine_of(program);
   Scope scope;

@@ -38,6 +38,9 @@ struct ProgramCase {
   Setting setting = {};
 };
 
+/// The statement as a tree; formats and sizes play no part.
+notation::Assignment tree_of(const ProgramCase& program);
+
 /// A case as the compiler sees it.
 struct BuiltProgram {
   notation::Assignment assignment;

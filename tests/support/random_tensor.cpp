@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/text.hpp"
 #include "format/registry.hpp"
+#include "notation/print.hpp"
 #include "reference/arithmetic.hpp"
 #include "support/elements.hpp"
 #include "support/random_number.hpp"
@@ -62,6 +64,10 @@ reference::Array to_array(const Storage& storage) {
     });
   });
   return out;
+}
+
+std::string shown(const reference::Array& array) {
+  return join(array.values, " ", [](const Scalar& value) { return notation::print(value); });
 }
 
 }  // namespace spdistal::test

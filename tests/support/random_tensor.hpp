@@ -1,6 +1,7 @@
-// Random formats, and dense arrays as tensors in any format and back.
+// Random formats, and dense arrays as tensors in any format and back, and as text.
 #pragma once
 #include <random>
+#include <string>
 
 #include "notation/tensor_var.hpp"
 #include "reference/array.hpp"
@@ -19,5 +20,7 @@ reference::Array draw_array(std::mt19937_64& random, const notation::TensorVar& 
 Storage to_storage(const reference::Array& array, const Format& format);
 /// All elements; those without a position are absent.
 reference::Array to_array(const Storage& storage);
+/// The values, one after the other.
+std::string shown(const reference::Array& array);
 
 }  // namespace spdistal::test

@@ -26,10 +26,6 @@ using runtime::Transport;
 
 namespace {
 
-std::string shown(const reference::Array& array) {
-  return join(array.values, " ", [](const Scalar& value) { return notation::print(value); });
-}
-
 template <class Test>
 bool any_part(const Scalar& value, Test&& test) {
   return std::visit(

@@ -20,17 +20,6 @@ namespace {
 
 using Candidates = std::vector<ProgramCase>;
 
-// The statement as a tree; formats and sizes play no part.
-Assignment tree_of(const ProgramCase& program) {
-  Scope scope;
-  scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
-    const TensorCase& tensor = program.tensors.at(std::string(name.text));
-    return TensorVar({Symbol(std::string(name.text)), tensor.array.type, std::vector<Extent>(indices.size(), Extent(1)),
-                      dense_format(indices.size())});
-  };
-  return parse_assignment(program.statement, scope);
-}
-
 std::vector<notation::Access> accesses_of(const Assignment& assignment) {
   std::vector<notation::Access> out{assignment.lhs};
   each<notation::Access>(assignment.rhs, [&](const notation::Access& access) { out.push_back(access); });
