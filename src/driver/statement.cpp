@@ -85,8 +85,10 @@ StatementState make_statement(const notation::Assignment& assignment) {
   check_sparse_result(assignment).value();
   notation::Assignment meant = assignment;
   meant.rhs = number_arguments(assignment.rhs);
-  // A += e with sparse A is A = A + e: entries of e may be new.
-  if (assignment.op == notation::AssignOp::Add && !assignment.lhs.tensor.format().is_dense())
+  // A += e with sparse A is A = A + e: entries of e may be new. So it is where e alone would be rounded.
+  const notation::TensorVar& result = assignment.lhs.tensor;
+  if (assignment.op == notation::AssignOp::Add &&
+      !(result.format().is_dense() && notation::sums_in_place(result.type(), notation::type_of(meant.rhs))))
     meant = {assignment.lhs, notation::AssignOp::Set,
              notation::Binary{notation::BinaryOp::Add, assignment.lhs, meant.rhs}};
   notation::ConcreteStatement concrete = notation::concretize(meant).value();

@@ -147,10 +147,6 @@ class Concretizer {
   }
 
  private:
-  // Can terms be added up in the result itself? Not where each would be rounded to an integer or a truth value first.
-  static bool sums_in_place(ScalarType result, ScalarType value) {
-    return !is_integral(result) || (is_integral(value) && result != ScalarType::Bool);
-  }
   // Replaces the outermost sums inside expr by scalars that producers compute.
   Expr extract(const Expr& expr, std::vector<Stmt>& producers) {
     if (!expr.is<Sum>()) return map_children(expr, [&](const Expr& child) { return extract(child, producers); });
@@ -187,6 +183,10 @@ std::vector<IndexVar> loop_order(const Assignment& assignment) {
   // Elements that come whole find their places in any order: the result gives way to operands that agree on one.
   std::vector<IndexVar> all = variables(assignment), out = by_operands.order(all);
   return agree && sums_inside(out, result) ? out : by_result.order(all);
+}
+
+bool sums_in_place(ScalarType result, ScalarType value) {
+  return !is_integral(result) || (is_integral(value) && result != ScalarType::Bool);
 }
 
 Result<ConcreteStatement> concretize(const Assignment& assignment) {

@@ -11,6 +11,9 @@ namespace spdistal::notation {
 /// Requires a statement that `check` accepts. Refuses where the extents of a variable differ.
 Result<ConcreteStatement> concretize(const Assignment& assignment);
 
+/// Can terms be added up in the result itself? Not where each would be rounded to an integer or a truth value first.
+bool sums_in_place(ScalarType result, ScalarType value);
+
 /// An order of the variables that walks every sparse tensor along its levels where one exists: levels of sparse tensors
 /// bind, in the order of the tensors; levels of dense ones are followed where nothing speaks against it. A sparse result
 /// binds first, or last where all operands agree on an order in which its elements come whole, one after the other.

@@ -46,6 +46,18 @@ TEST(Found, ChunksThatAreReadyWaitForValuesThatAreReordered) {
   expect_right(program);
 }
 
+// What pieces make is rounded on its way home: to 0 and to true here, where the sums are 0.25 and 0.
+TEST(Found, WhatIsAddedIsRoundedWithWhatItIsAddedTo) {
+  for (auto [type, added] : {std::pair{ScalarType::Int32, -0.75}, {ScalarType::Bool, -1.0}}) {
+    ProgramCase program{"a(i) += b(i)", {{"a", tensor("d", {2}, {})}, {"b", tensor("d", {2}, {added, added})}}, {}};
+    reference::Array& old = program.tensors.at("a").array;
+    old = reference::Array(type, {2});
+    for (Scalar& value : old.values) value = type == ScalarType::Bool ? Scalar(true) : Scalar(int32_t(1));
+    program.setting = {.ranks = 2};
+    expect_right(program);
+  }
+}
+
 // C is fetched only where B stores something: elsewhere its place holds zero.
 TEST(Found, AQuotientOfWhatIsNotStoredIsZeroBesideOtherTerms) {
   for (int ranks : {1, 2}) {
