@@ -215,8 +215,11 @@ Need Tasks::need(size_t access, int64_t colour, const Step& step, const Pieces& 
   for (size_t d = 0; d < a.access.indices.size(); d++) {
     Space set = none ? Space(1) : interval(range(access, d, values));
     auto* gather = std::get_if<plan::Gather>(&program_.plan.accesses[access].projections[d]);
-    if (gather && colours_.contains(colour) && !none)
+    if (gather && colours_.contains(colour) && !none) {
       if (std::optional<Space> found = evaluate(gather->set, colour, pieces)) set = set & *found;
+      // The factors around an access may leave more than the loops come to: the piece has no places for that.
+      if (std::optional<Range> reached = reach(access, d, colour, pieces)) set = set & interval(*reached);
+    }
     out.coordinates.push_back(std::move(set));
   }
   if (a.split) out.positions = none ? Range{0, 0} : bounds_.of(a.split->position, values);
@@ -255,9 +258,8 @@ Ranges Tasks::ranges(size_t access, int64_t colour, const Step& step, const Piec
     if (none) out.push_back(Range{0, 0});
     else if (!a.by_position[d]) {
       Range all = range(access, d, values);
-      std::optional<Range> stored =
-          located_[access][d] ? stored_hull(access, a.access.indices[d], colour, pieces) : std::nullopt;
-      out.push_back(stored ? runtime::common(all, *stored) : all);
+      std::optional<Range> reached = reach(access, d, colour, pieces);
+      out.push_back(reached ? runtime::common(all, *reached) : all);
       if (runtime::is_empty(*out.back())) out.back() = Range{all.lo, all.lo};
     } else if (a.split) out.push_back(std::nullopt);
     else out.push_back(hull(*evaluate(*a.by_position[d], colour, pieces)));
@@ -265,9 +267,11 @@ Ranges Tasks::ranges(size_t access, int64_t colour, const Step& step, const Piec
   return out;
 }
 
-// The smallest range around all coordinates of a variable that pieces store at sparse levels; none where a piece is not
-// there yet.
-std::optional<Range> Tasks::stored_hull(size_t access, const IndexVar& var, int64_t colour, const Pieces& pieces) {
+// Where the leaf comes to a dimension only at coordinates that pieces store at sparse levels: the smallest range around
+// them. None where it comes to others, or where a piece is not there yet.
+std::optional<Range> Tasks::reach(size_t access, size_t dim, int64_t colour, const Pieces& pieces) {
+  if (!located_[access][dim]) return {};
+  const IndexVar& var = program_.accesses[access].access.indices[dim];
   std::optional<Space> all;
   for (size_t k = 1; k < program_.accesses.size(); k++) {
     const Access& other = program_.accesses[k].access;

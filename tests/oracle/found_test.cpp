@@ -79,6 +79,48 @@ TEST(Found, AZeroInTheTextIsZeroTimesAnything) {
   expect_right(program);
 }
 
+// E leaves more of F than the loops over what B stores come to, and the piece of F has no places for it.
+TEST(Found, APieceIsGivenNothingThatItHasNoPlacesFor) {
+  ProgramCase program{"A(i) = B(k,l) * (C(i) + E(i,k,l) * F(m,l))",
+                      {{"A", tensor("d", {2}, {})},
+                       {"B", tensor("ds", {1, 3}, {0, 2, 0})},
+                       {"C", tensor("d", {2}, {1, 2})},
+                       {"E", tensor("dsd", {2, 1, 3}, {0, 0, 0, 1, 2, 3})},
+                       {"F", tensor("sd", {1, 3}, {5, 7, 9})}},
+                      {}};
+  program.setting.ranks = 2;
+  expect_right(program);
+
+  ProgramCase zero{"A(i) = (F(j) + 0 * D(i)) * C(i,j,k) * B(j,k)",
+                   {{"A", tensor("d", {2}, {})},
+                    {"F", tensor("s", {2}, {0, 3})},
+                    {"D", tensor("d", {2}, {1, 2})},
+                    {"C", tensor("dds", {2, 2, 2}, {0, 1, 2, 0, 3, 0, 0, 0})},
+                    {"B", tensor("ds", {2, 2}, {1, 2, 3, 0})}},
+                   {}};
+  zero.setting.ranks = 2;
+  expect_right(zero);
+}
+
+TEST(Found, ALoopFusedWithOneWithoutValuesKeepsItsOwn) {
+  struct Fused {
+    std::string statement, command;
+    std::vector<int64_t> dims;  // of A
+  };
+  for (const Fused& fused : {Fused{"A(i,j) = B(k,i) * C(k,j)", "fuse(i, j, io)", {0, 2}},
+                             Fused{"A(j) = B(k,i) * C(k,j)", "fuse(j, i, io)", {2}}}) {
+    ProgramCase program{fused.statement,
+                        {{"A", tensor(std::string(fused.dims.size(), 'd'), fused.dims, {})},
+                         {"B", tensor("dd", {3, 0}, {})},
+                         {"C", tensor("sd", {3, 2}, {0, 0, 1, 2, 3, 4})}},
+                        {"pos(k, ii, C(k,j))", fused.command, "split(ii, l, m, 1)", "distribute(l)"}};
+    for (int ranks : {1, 2}) {
+      program.setting.ranks = ranks;
+      expect_right(program);
+    }
+  }
+}
+
 // By the definition: what is not stored annihilates, a zero that is stored does not.
 TEST(Found, TheEvaluatorTellsStoredZerosFromWhatIsNotStored) {
   ProgramCase described{"a(i) = b(i) * c(i)",
