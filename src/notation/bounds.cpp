@@ -80,8 +80,14 @@ Range Bounds::of(const IndexVar& var, const LoopValues& values) const {
     return root && root->fixed ? Range{*root->fixed, *root->fixed + 1} : Range{0, n};
   }
   Range r = interval(relation->value_of(var), values);
+  if (r.size() <= 0 && !is_bounded(var, values)) return {0, n};
   int64_t lo = std::min(r.lo, n);
   return {lo, std::max(lo, std::min(r.hi, n))};
+}
+
+bool Bounds::is_bounded(const IndexVar& var, const LoopValues& values) const {
+  return std::any_of(values.begin(), values.end(),
+                     [&](const auto& loop) { return provenance_.bounded_by(var, loop.first); });
 }
 
 Range Bounds::interval(const IndexExpr& expr, const LoopValues& values) const {

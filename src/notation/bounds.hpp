@@ -36,13 +36,15 @@ class Bounds {
 
   /// How many values a variable has; where that changes with other variables, how many at most.
   int64_t size(const IndexVar& var) const;
-  /// Empty where no iteration is left.
+  /// Empty where the values leave nothing of a variable. One that they say nothing about keeps all of its values, even where
+  /// it was fused with another that has none: tensors that it indexes have them.
   Range of(const IndexVar& var, const LoopValues& values) const;
   /// Universe fusions of roots of which only a part is left, where that is less than the product of the roots' intervals.
   std::vector<FusedInterval> fused(const LoopValues& values) const;
 
  private:
   Range sizes(const IndexVar& var) const;
+  bool is_bounded(const IndexVar& var, const LoopValues& values) const;
   Range interval(const IndexExpr& expr, const LoopValues& values) const;
 
   const Provenance& provenance_;

@@ -48,6 +48,16 @@ TEST(Bounds, OfABlockLargerThanAnythingAreThoseOfTheVariable) {
   }
 }
 
+TEST(Bounds, OfAVariableThatIsFusedWithOneWithoutValuesAreItsOwnUnlessTheLoopIsKnown) {
+  IndexVar i("i"), j("j"), f("f"), k("k");
+  Provenance provenance = of({{i, 0}, {j, 3}, {k, 2}}, {fuse(i, j, f)});
+  Bounds bounds(provenance);
+  EXPECT_EQ(bounds.size(f), 0);
+  EXPECT_EQ(bounds.of(j, {{k, 1}}), (Range{0, 3}));
+  EXPECT_EQ(bounds.of(i, {{k, 1}}), (Range{0, 0}));
+  EXPECT_EQ(bounds.of(j, {{f, 0}}).size(), 0);
+}
+
 // Rows of a matrix in CSR have up to three positions. A loop that runs for every position of every value of k has 4 * 3
 // turns at most: where a row has one position only, turn 2 stands for k = 2, where it has three for k = 0.
 TEST(Bounds, HoldWhateverTheNumberOfPositionsInARowIs) {
