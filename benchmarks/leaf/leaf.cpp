@@ -10,7 +10,8 @@
 #include <optional>
 
 #include "codegen/jit.hpp"
-#include "driver/state.hpp"
+#include "compile/choose.hpp"
+#include "compile/leaf.hpp"
 #include "hand.hpp"
 #include "inputs.hpp"
 #include "notation/concretize.hpp"

@@ -122,6 +122,10 @@ bool Home::owns_all(int64_t colour) const {
   return !owned.nothing && !owned.padded && owned.others.empty();
 }
 
+bool Home::is_borrowed() const {
+  return std::any_of(pieces_.begin(), pieces_.end(), [](const Storage& piece) { return piece.is_borrowed(); });
+}
+
 Home Home::zeros_like(runtime::Transport& transport, ScalarType type) const {
   std::vector<Storage> pieces = runtime::together(transport, [&] {
     std::vector<Storage> out;

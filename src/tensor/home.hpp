@@ -52,6 +52,9 @@ class Home {
   /// Where in the whole tensor the positions of a piece begin. Of ordered homes.
   int64_t base(int64_t colour, size_t level) const;
 
+  /// Are values of a piece somebody else's? Whoever wants to write clones it first.
+  bool is_borrowed() const;
+
   /// Different for every pattern: equal where a home was made with the pattern of another.
   uint64_t pattern_version() const { return plan_->version; }
   /// Different for all contents of all homes.

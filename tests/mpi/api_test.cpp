@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "driver/session.hpp"
+#include "api/session.hpp"
 #include "runtime/transport/deal.hpp"
 #include "runtime/transport/mpi_comm.hpp"
 #include "runtime/transport/start.hpp"

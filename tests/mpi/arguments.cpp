@@ -4,8 +4,8 @@
 
 #include <limits>
 
-#include "driver/session.hpp"
-#include "driver/state.hpp"
+#include "api/session.hpp"
+#include "api/state.hpp"
 #include "spdistal/spdistal.hpp"
 #include "support/refusal.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "driver/session.hpp"
+#include "api/session.hpp"
 #include "spdistal/mpi.hpp"
 #include "spdistal/spdistal.hpp"
 

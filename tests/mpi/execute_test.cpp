@@ -5,8 +5,9 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "driver/execute.hpp"
-#include "driver/homes.hpp"
+#include "api/session.hpp"
+#include "compile/homes.hpp"
+#include "execute/execute.hpp"
 #include "mpi/ranks.hpp"
 #include "notation/concretize.hpp"
 #include "schedule/apply.hpp"
@@ -61,8 +62,8 @@ TEST(Execute, AgreesWithTheDenseEvaluatorOnRandomProgramsWithCompiledLeaves) {
   run_cases("compiled", 50, 50, Leaves::Compiled);
 }
 
-SessionOptions options() {
-  SessionOptions out = test::options_for(Leaves::Interpreted);
+ProcessOptions options() {
+  ProcessOptions out = test::options_for(Leaves::Interpreted);
   out.overlap_bytes = 0;  // always
   return out;
 }
@@ -71,7 +72,7 @@ SessionOptions options() {
 struct SecondDifference {
   static constexpr int64_t n = 400;
   Transport& t;
-  Session session{options()};
+  Process process{options()};
   TensorVar a{{Symbol("a"), ScalarType::Float64, {Extent(n)}, Format({Dense})}};
   TensorVar B{{Symbol("B"), ScalarType::Float64, {Extent(n), Extent(n)}, CSR}};
   TensorVar c{{Symbol("c"), ScalarType::Float64, {Extent(n)}, Format({Dense})}};
@@ -79,13 +80,13 @@ struct SecondDifference {
   std::optional<Home> out;
 
   explicit SecondDifference(Transport& transport) : t(transport) {
-    session.connect(borrowed(t));
+    process.connect(borrowed(t));
     IndexVar i("i"), j("j"), io("io"), ii("ii");
     Assignment spmv{
         {a, {i}}, AssignOp::Set, Binary{BinaryOp::Mul, notation::Access{B, {i, j}}, notation::Access{c, {j}}}};
     ConcreteStatement statement =
         schedule::apply({Divide{i, io, ii, t.size()}, Distribute{{io}}}, concretize(spmv).value()).value();
-    execution.emplace(session, statement, homes_of(a, t.size()));
+    execution.emplace(process, statement, homes_of(a, t.size()));
   }
 
   // Three times, each with other values.

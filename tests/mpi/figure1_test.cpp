@@ -6,7 +6,7 @@
 #include <random>
 #include <spdistal/spdistal.hpp>
 
-#include "driver/session.hpp"
+#include "api/session.hpp"
 
 namespace spdistal {
 namespace {

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "driver/session.hpp"
+#include "api/session.hpp"
 #include "spdistal/spdistal.hpp"
 
 namespace {

@@ -6,8 +6,8 @@
 #include <random>
 
 #include "codegen/jit.hpp"
-#include "driver/leaf.hpp"
-#include "driver/state.hpp"
+#include "compile/choose.hpp"
+#include "compile/leaf.hpp"
 #include "notation/concretize.hpp"
 #include "notation/print.hpp"
 #include "reference/evaluate.hpp"
@@ -47,7 +47,7 @@ TEST(Compiled, AgreesWithTheDenseEvaluatorOnRandomPrograms) {
     int seed = 1000000 + n;
     std::mt19937_64 random{uint64_t(seed)};
     test::RandomProgram c = test::draw_finite_program(random);
-    StatementState statement = make_statement(c.assignment);
+    ScheduledStatement statement = make_statement(c.assignment);
     c.assignment = statement.assignment;
     ConcreteStatement loops = statement.scheduled;
     // A third each: plain loops, the default schedule, a random one.

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "codegen/jit.hpp"
-#include "driver/leaf.hpp"
+#include "compile/leaf.hpp"
 #include "ir/interpret.hpp"
 #include "notation/concretize.hpp"
 #include "notation/parse.hpp"

@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "driver/leaf.hpp"
+#include "compile/leaf.hpp"
 #include "ir/interpret.hpp"
 #include "ir/print.hpp"
 #include "ir/verify.hpp"

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <random>
 
-#include "driver/leaf.hpp"
-#include "driver/state.hpp"
+#include "compile/choose.hpp"
+#include "compile/leaf.hpp"
 #include "ir/interpret.hpp"
 #include "ir/print.hpp"
 #include "ir/verify.hpp"
@@ -67,7 +67,7 @@ TEST(Leaf, AgreesWithTheDenseEvaluatorOnRandomProgramsThroughTheInterpreter) {
   for (int seed = from; seed <= cases; seed++) {
     std::mt19937_64 random{uint64_t(seed)};
     test::RandomProgram c = test::draw_finite_program(random);
-    StatementState statement = make_statement(c.assignment);
+    ScheduledStatement statement = make_statement(c.assignment);
     c.assignment = statement.assignment;
     ConcreteStatement loops = statement.scheduled;
     // A third each: plain loops, what runs by default, a random schedule.

@@ -5,8 +5,8 @@
 #include <random>
 #include <set>
 
-#include "driver/leaf.hpp"
-#include "driver/state.hpp"
+#include "compile/choose.hpp"
+#include "compile/leaf.hpp"
 #include "ir/interpret.hpp"
 #include "ir/print.hpp"
 #include "ir/verify.hpp"
@@ -63,7 +63,7 @@ class Statements : public ::testing::TestWithParam<Named> {
       Format format = test::format_of(GetParam().formats, name.text, indices.size());
       return TensorVar({Symbol(std::string(name.text)), ScalarType::Float64, dims, format});
     };
-    StatementState statement = make_statement(parse_assignment(GetParam().statement, scope));
+    ScheduledStatement statement = make_statement(parse_assignment(GetParam().statement, scope));
     const Assignment& assignment = statement.assignment;
 
     reference::Arrays wanted;
@@ -77,7 +77,7 @@ class Statements : public ::testing::TestWithParam<Named> {
       wanted.emplace(tensor, std::move(array));
       trace += ";";
     }
-    Chosen chosen = choose(statement, 1);
+    Chosen chosen = choose(statement);
     for (const Conversion& copy : chosen.conversions)
       stored.emplace(copy.to, test::converted(copy, stored.at(copy.from)));
     for (const auto& [tensor, storage] : stored) storages.emplace(tensor, &storage);

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "driver/state.hpp"
+#include "compile/choose.hpp"
 #include "notation/print.hpp"
 #include "oracle/in_pieces.hpp"
 #include "support/random_program.hpp"
@@ -20,7 +20,7 @@ using test::InPieces;
 void check_random(int seed, const Caller& caller, std::map<lower::Assembly, int>& kinds) {
   std::mt19937_64 random{uint64_t(seed)};
   test::RandomProgram c = test::draw_finite_program(random);
-  StatementState said = make_statement(c.assignment);
+  ScheduledStatement said = make_statement(c.assignment);
   c.assignment = said.assignment;
   ConcreteStatement statement = said.scheduled;
   if (seed % 4 != 0) statement = test::draw_schedule(random, statement, 10).statement;

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "driver/state.hpp"
+#include "compile/choose.hpp"
 #include "notation/print.hpp"
 #include "reference/evaluate.hpp"
 #include "reference/execute.hpp"
@@ -35,7 +35,7 @@ TEST(Schedules, KeepTheMeaningOfStatementsForTenThousandRandomOnes) {
   for (int seed = 1; seed <= cases; seed++) {
     std::mt19937_64 random{uint64_t(seed)};
     test::RandomProgram c = test::draw_finite_program(random);
-    StatementState statement = make_statement(c.assignment);
+    ScheduledStatement statement = make_statement(c.assignment);
     c.assignment = statement.assignment;
     ConcreteStatement concrete = statement.scheduled;
     test::RandomSchedule schedule = test::draw_schedule(random, concrete, 24, &accepted);

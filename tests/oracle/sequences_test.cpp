@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "driver/session.hpp"
+#include "api/session.hpp"
 #include "notation/parse.hpp"
 #include "spdistal/spdistal.hpp"
 #include "support/sequence.hpp"

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "codegen/jit.hpp"
-#include "driver/leaf.hpp"
+#include "compile/leaf.hpp"
 #include "ir/interpret.hpp"
 #include "reference/evaluate.hpp"
 #include "runtime/device/host_context.hpp"

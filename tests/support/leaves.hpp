@@ -2,11 +2,11 @@
 #pragma once
 #include <cstdint>
 
-#include "driver/session.hpp"
+#include "process/process.hpp"
 
 namespace spdistal::test {
 
 enum class Leaves : uint8_t { Interpreted, Compiled };
-SessionOptions options_for(Leaves leaves);
+ProcessOptions options_for(Leaves leaves);
 
 }  // namespace spdistal::test

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "driver/homes.hpp"
+#include "compile/homes.hpp"
 #include "machine/parse.hpp"
 #include "notation/concretize.hpp"
 #include "notation/parse.hpp"
@@ -61,16 +61,16 @@ reference::Arrays draw_data(const PlacedProgram& program, uint64_t seed, int64_t
   return out;
 }
 
-SessionOptions options_for(Leaves leaves) {
-  SessionOptions options = SessionOptions::from_environment();
+ProcessOptions options_for(Leaves leaves) {
+  ProcessOptions options = ProcessOptions::from_environment();
   if (leaves == Leaves::Interpreted) options.jit.compiler = "";
   options.threads = leaves == Leaves::Compiled ? 2 : 1;
   return options;
 }
 
 PlacedRun::PlacedRun(Transport& transport, const PlacedProgram& program, const reference::Arrays& data, Leaves leaves)
-    : transport_(transport), program_(program), session_(options_for(leaves)) {
-  session_.connect(std::shared_ptr<Transport>(&transport, [](Transport*) {}));
+    : transport_(transport), program_(program), process_(options_for(leaves)) {
+  process_.connect(std::shared_ptr<Transport>(&transport, [](Transport*) {}));
   std::map<TensorVar, Shares> shares;
   for (const auto& [name, tensor] : program.tensors) {
     Shares places = homes_of(tensor, transport.size());
@@ -80,7 +80,7 @@ PlacedRun::PlacedRun(Transport& transport, const PlacedProgram& program, const r
       homes_.emplace(tensor, scatter(transport, to_storage(data.at(tensor), tensor.format()), places));
     shares.emplace(tensor, std::move(places));
   }
-  execution_.emplace(session_, program.statement, shares.at(program.assignment.lhs.tensor));
+  execution_.emplace(process_, program.statement, shares.at(program.assignment.lhs.tensor));
 }
 
 void PlacedRun::compute() {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/execute.hpp"
+#include "execute/execute.hpp"
 #include "notation/concrete.hpp"
 #include "reference/array.hpp"
 #include "runtime/transport/transport.hpp"
@@ -56,7 +56,7 @@ class PlacedRun {
  private:
   runtime::Transport& transport_;
   PlacedProgram program_;
-  Session session_;
+  Process process_;
   std::map<notation::TensorVar, Home> homes_;
   std::optional<Execution> execution_;
   std::optional<Home> result_;

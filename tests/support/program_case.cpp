@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "api/session.hpp"
 #include "base/text.hpp"
-#include "driver/state.hpp"
+#include "compile/choose.hpp"
 #include "io/files.hpp"
 #include "ir/interpret.hpp"
 #include "ir/verify.hpp"
@@ -132,14 +133,14 @@ Assignment tree_of(const ProgramCase& program) {
 BuiltProgram build(const ProgramCase& program) {
   Machine machine = machine_of(program);
   Scope scope;
-  StatementState state = make_statement(parsed(program, machine, scope));
+  ScheduledStatement state = make_statement(parsed(program, machine, scope));
   if (!program.commands.empty()) {
     schedule::Scheduled scheduled =
         schedule::apply_text(join(program.commands, "; "), {scope, &machine}, state.scheduled);
     state.commands = std::move(scheduled.commands);
     state.scheduled = std::move(scheduled.statement);
   }
-  Chosen chosen = choose(state, pieces_of(program, machine));
+  Chosen chosen = choose(Session::instance(), state, pieces_of(program, machine));
   BuiltProgram out{state.assignment, {}, chosen.statement, chosen.conversions, program.setting};
   for (const TensorVar& tensor : tensors(state.assignment))
     out.arrays.emplace(tensor, program.tensors.at(tensor.symbol().name()).array);

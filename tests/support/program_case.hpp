@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "driver/conversion.hpp"
-#include "driver/leaf.hpp"
+#include "compile/conversion.hpp"
+#include "compile/leaf.hpp"
 #include "notation/concrete.hpp"
 #include "reference/array.hpp"
 #include "spdistal/program.hpp"

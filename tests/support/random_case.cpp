@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "driver/state.hpp"
+#include "compile/choose.hpp"
 #include "machine/print.hpp"
 #include "notation/print.hpp"
 #include "support/random_distribution.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "driver/state.hpp"
+#include "compile/choose.hpp"
 #include "notation/parse.hpp"
 #include "reference/arithmetic.hpp"
 #include "support/program_case.hpp"

@@ -6,8 +6,8 @@
 #include <mutex>
 
 #include "base/text.hpp"
-#include "driver/execute.hpp"
-#include "driver/homes.hpp"
+#include "compile/homes.hpp"
+#include "execute/execute.hpp"
 #include "ir/interpret.hpp"
 #include "ir/print.hpp"
 #include "ir/verify.hpp"
@@ -104,8 +104,8 @@ bool reads_result(const BuiltProgram& program) {
   return reads;
 }
 
-SessionOptions options_of(const Setting& setting) {
-  SessionOptions options = options_for(setting.leaves);
+ProcessOptions options_of(const Setting& setting) {
+  ProcessOptions options = options_for(setting.leaves);
   options.threads = setting.threads;
   options.overlap_bytes = 0;  // always
   return options;
@@ -119,7 +119,7 @@ std::optional<std::string> find_fault_here(const BuiltProgram& program) {
   std::map<TensorVar, Storage> stored;
   for (const auto& [tensor, array] : program.arrays) stored.emplace(tensor, to_storage(array, plain(tensor.format())));
   Wanted wanted(arrays_of(stored));
-  Session session(options_of(program.setting));
+  Process process(options_of(program.setting));
   std::optional<Leaf> leaf;
   std::optional<codegen::Kernel> kernel;
   for (int run = 0; run < 2; run++) {
@@ -133,9 +133,9 @@ std::optional<std::string> find_fault_here(const BuiltProgram& program) {
       leaf.emplace(program.statement, storages);
       if (Result<> legal = ir::verify(leaf->kernel().function); !legal)
         return legal.refusal().str() + "\n" + ir::print(leaf->kernel().function);
-      if (program.setting.leaves == Leaves::Compiled) kernel = session.jit.load(leaf->function());
+      if (program.setting.leaves == Leaves::Compiled) kernel = process.jit.load(leaf->function());
     }
-    Storage made = leaf->compute(storages, session.context, [&](spd_call& call) {
+    Storage made = leaf->compute(storages, process.context, [&](spd_call& call) {
       if (kernel) (*kernel)(call);
       else ir::interpret(leaf->function(), call, ir::Races::Found);
     });
@@ -156,10 +156,10 @@ std::optional<std::string> find_fault_here(const BuiltProgram& program) {
 // Homes of the program's tensors, and the copies in another order that are made of them.
 class Homed {
  public:
-  Homed(Transport& transport, Session& session, const BuiltProgram& program)
+  Homed(Transport& transport, Process& process, const BuiltProgram& program)
       : result_shares(homes_of(program.assignment.lhs.tensor, transport.size())),
         transport_(transport),
-        session_(session),
+        process_(process),
         program_(program) {
     reference::Arrays arrays;
     for (const auto& [tensor, array] : program.arrays) {
@@ -179,7 +179,7 @@ class Homed {
     if (reads_result(program_)) all.emplace(result(), &*out);
     for (const Conversion& copy : program_.conversions) {
       std::optional<Home>& made = copies_[copy.to];
-      Execution(session_, copy.statement, homes_of(copy.to, transport_.size())).compute(all, made);
+      Execution(process_, copy.statement, homes_of(copy.to, transport_.size())).compute(all, made);
       all.emplace(copy.to, &*made);
     }
     return all;
@@ -208,7 +208,7 @@ class Homed {
   const TensorVar& result() const { return program_.assignment.lhs.tensor; }
 
   Transport& transport_;
-  Session& session_;
+  Process& process_;
   const BuiltProgram& program_;
   std::map<TensorVar, Home> homes_;
   std::map<TensorVar, std::optional<Home>> copies_;
@@ -216,10 +216,10 @@ class Homed {
 
 std::optional<std::string> find_fault_in_pieces(Transport& transport, const BuiltProgram& program) {
   const TensorVar& result = program.assignment.lhs.tensor;
-  Session session(options_of(program.setting));
-  session.connect(std::shared_ptr<Transport>(&transport, [](Transport*) {}));
-  Homed homed(transport, session, program);
-  Execution execution(session, program.statement, homed.result_shares);
+  Process process(options_of(program.setting));
+  process.connect(std::shared_ptr<Transport>(&transport, [](Transport*) {}));
+  Homed homed(transport, process, program);
+  Execution execution(process, program.statement, homed.result_shares);
   for (int run = 0; run < 2; run++) {
     execution.compute(homed.operands(), homed.out);
     homed.wanted->evaluate(program.assignment);

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "driver/state.hpp"
+#include "compile/choose.hpp"
 #include "notation/print.hpp"
 #include "reference/arithmetic.hpp"
 #include "support/program.hpp"

@@ -1,0 +1,80 @@
+// Tensors over arrays of the user: used in place, read and never written.
+#include <fmt/format.h>
+
+#include "api/session.hpp"
+#include "api/state.hpp"
+#include "api/waiting.hpp"
+#include "compile/described.hpp"
+#include "runtime/transport/agree.hpp"
+#include "spdistal/tensor.hpp"
+#include "tensor/distribute.hpp"
+
+namespace spdistal {
+namespace {
+
+runtime::Transport& transport() { return Session::instance().transport(); }
+
+memory::Buffer borrowed(const void* data, size_t bytes, const std::shared_ptr<const void>& owner) {
+  // Who writes to values clones borrowed ones first, and nobody writes to index arrays.
+  auto* first = static_cast<std::byte*>(const_cast<void*>(data));
+  return memory::Buffer::borrowed({first, bytes}, owner);
+}
+
+std::vector<Range> whole(const std::vector<int64_t>& dims) {
+  std::vector<Range> out;
+  for (int64_t n : dims) out.push_back({0, n});
+  return out;
+}
+
+void set_whole(TensorState& tensor, Storage storage) {
+  waiting().before_change(tensor);
+  set_home(tensor, scatter(transport(), std::move(storage), shares_of(tensor)));
+}
+
+}  // namespace
+
+void TensorBase::borrow_dense(const void* values, size_t count, std::shared_ptr<const void> owner) {
+  Storage storage = runtime::together(transport(), [&] {
+    if (!format().is_dense())
+      throw UserError(fmt::format("the format {} is sparse: an array has the values of all elements", format().str()),
+                      "borrow_rows takes a matrix in rows; from_coo and from_csr copy into any format");
+    PatternHandle pattern = dense_pattern(format(), dims(), whole(dims()), type(), described(var()));
+    if (int64_t(count) != pattern->nnz())
+      throw UserError(fmt::format("{} has {} elements, the array {}", described(var()), pattern->nnz(), count));
+    return Storage(pattern, type(), borrowed(values, count * size_of(type()), owner));
+  });
+  set_whole(*state_, std::move(storage));
+}
+
+void TensorBase::borrow_compressed(const Indices& pos, const Indices& crd, const void* values, size_t count,
+                                   std::shared_ptr<const void> owner) {
+  Storage storage = runtime::together(transport(), [&] {
+    if (order() != 2 || format().levels() != CSR.levels())
+      throw UserError(
+          fmt::format("the format {} is not that of rows with the coordinates that they store", format().str()),
+          "CSR and CSC are; from_csr copies into any format of order two");
+    size_t rows = size_t(dims()[size_t(format().mode_order()[0])]);
+    if (pos.count != rows + 1 || crd.count != count)
+      throw UserError(fmt::format("{} has {} rows, but pos has {} elements, crd {} and there are {} values",
+                                  described(var()), rows, pos.count, crd.count, count),
+                      "pos has an element more than there are rows; crd has as many as there are values");
+    auto indices = [&](const Indices& from) {
+      return IndexArray(borrowed(from.data, from.count * from.bytes, owner), IndexWidth(from.bytes));
+    };
+    auto level = [&](size_t k, int64_t positions) {
+      int64_t n = dims()[size_t(format().mode_order()[k])];
+      return LevelArrays{n, {0, n}, positions, {}, {}};
+    };
+    std::vector<LevelArrays> levels{level(0, int64_t(rows)), level(1, int64_t(count))};
+    levels[1].pos = indices(pos);
+    levels[1].crd = indices(crd);
+    Storage out(std::make_shared<const Pattern>(format(), dims(), std::move(levels)), type(),
+                borrowed(values, count * size_of(type()), owner));
+    if (auto legal = verify(out); !legal)
+      throw UserError(fmt::format("{} cannot use these arrays: {}", described(var()), legal.refusal().message));
+    return out;
+  });
+  set_whole(*state_, std::move(storage));
+}
+
+}  // namespace spdistal

@@ -1,0 +1,95 @@
+// Data on its way into tensors, on any number of ranks.
+#include <fmt/format.h>
+
+#include "api/session.hpp"
+#include "api/state.hpp"
+#include "api/waiting.hpp"
+#include "compile/described.hpp"
+#include "io/files.hpp"
+#include "runtime/transport/agree.hpp"
+#include "tensor/distribute.hpp"
+
+namespace spdistal {
+namespace {
+
+runtime::Transport& transport() { return Session::instance().transport(); }
+
+// Ranks must mean the same kind of insertion; one that inserted nothing takes part in either.
+Inserted agree_on_insertion(const TensorState& tensor) {
+  uint8_t all = 0;
+  for (uint8_t mine : transport().allgather(uint8_t(tensor.inserted_by))) all |= mine;
+  if (Inserted(all) == Inserted::Both)
+    throw UserError(
+        fmt::format("{} has entries of both insert and insert_local before one pack()", shown(tensor.var)),
+        "insert takes the same entries on every rank, insert_local each rank its own: use one of them for all");
+  return Inserted(all);
+}
+
+}  // namespace
+
+void set_entries(TensorState& tensor, Coordinates mine) {
+  waiting().before_change(tensor);
+  auto what = [&] { return described(tensor.var); };
+  memory::Purpose purpose(what);
+  set_sizes(tensor, mine.dims());
+  set_home(tensor, pack(transport(), std::move(mine), tensor.var.format(), shares_of(tensor)));
+}
+
+void pack_inserted(TensorState& tensor) {
+  auto what = [&] { return described(tensor.var); };
+  memory::Purpose purpose(what);
+  Inserted how = agree_on_insertion(tensor);
+  Coordinates mine =
+      tensor.inserted ? std::move(*tensor.inserted) : Coordinates(notation::known_dims(tensor.var), tensor.var.type());
+  tensor.inserted.reset();
+  tensor.inserted_by = Inserted::Nothing;
+  if (how == Inserted::Parts) return set_entries(tensor, std::move(mine));
+  waiting().before_change(tensor);
+  set_home(tensor, pack_alike(transport(), std::move(mine), tensor.var.format(), shares_of(tensor)));
+}
+
+Coordinates read_entries(const TensorState& tensor, const std::string& path) {
+  auto what = [&] { return fmt::format("what {} reads from {}", described(tensor.var), path); };
+  memory::Purpose purpose(what);
+  const Format& format = tensor.var.format();
+  runtime::agree_on_texts(transport(), {path}, "reads", "every rank reads the same files, in the same order");
+  std::vector<std::optional<int64_t>> sizes;
+  for (const Extent& extent : tensor.var.dims()) sizes.push_back(extent.value());
+  Coordinates mine = read_part(transport(), path, {.type = tensor.var.type(), .dims = std::nullopt, .sizes = sizes});
+  squeeze(mine, format.order());
+  if (mine.order() != format.order())
+    throw UserError(fmt::format("{}: the tensor has order {}, its format '{}' order {}", path, mine.order(),
+                                format.str(), format.order()),
+                    "a format has one level for each dimension");
+  return mine;
+}
+
+void fill_pieces(TensorState& tensor, const std::function<void(Home& home)>& fill) {
+  waiting().before_change(tensor);
+  waiting().replaced(tensor);
+  auto what = [&] { return described(tensor.var); };
+  memory::Purpose purpose(what);
+  const Shares& shares = shares_of(tensor);  // of sizes that changed, drops what was there
+  if (tensor.home && tensor.home->is_borrowed()) tensor.home.reset();
+  std::optional<Home> fresh;
+  if (!tensor.home)
+    fresh = pack(transport(), Coordinates(notation::known_dims(tensor.var), tensor.var.type()), tensor.var.format(),
+                 shares);
+  Home& home = fresh ? *fresh : *tensor.home;
+  try {
+    runtime::together(transport(), [&] { fill(home); });
+  } catch (...) {
+    tensor.home.reset();  // some of it is filled
+    throw;
+  }
+  set_home(tensor, std::move(home));
+}
+
+const Home& data_here(const TensorState& tensor) {
+  if (waiting().gives(tensor))
+    throw UserError(fmt::format("{} waits to be computed, which takes all ranks", shown(tensor.var)),
+                    "call compute() on every rank first, or ask for gather(), which computes");
+  return home_of(tensor);
+}
+
+}  // namespace spdistal

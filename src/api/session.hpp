@@ -1,0 +1,26 @@
+// What a process has once: itself, to compile and run with, and what its program has said so far.
+#pragma once
+#include <memory>
+
+#include "process/process.hpp"
+
+namespace spdistal {
+
+class Waiting;
+
+class Session : public Process {
+ public:
+  explicit Session(ProcessOptions options, std::shared_ptr<runtime::Transport> ranks = nullptr);
+  /// The one of this process, made at first use.
+  static Session& instance();
+  /// Collective where there is no session yet. Is this the rank that speaks for all, settings that are refused included?
+  /// One that has given up on the others speaks for itself.
+  static bool leads();
+
+  /// As that of a process; what waits is about tensors that are not to be used any more.
+  void connect(std::shared_ptr<runtime::Transport> transport);
+
+  std::shared_ptr<Waiting> waiting;  // statements that were said and not computed yet
+};
+
+}  // namespace spdistal

@@ -1,0 +1,209 @@
+#include "compile/choose.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "level/level.hpp"
+#include "notation/concretize.hpp"
+#include "notation/races.hpp"
+#include "schedule/apply.hpp"
+
+namespace spdistal {
+
+using namespace notation;
+
+namespace {
+
+// The loop to cut into pieces: the outermost over a dimension of the result, in the order it is stored; else the
+// outermost of all, and pieces are added up.
+struct Cut {
+  IndexVar var;
+  std::string reason;
+};
+std::optional<Cut> loop_to_cut(const ConcreteStatement& statement, const notation::Access& result, Printer& names) {
+  std::vector<Forall> loops = outer_loops(statement.body);
+  if (loops.empty()) return {};
+  for (int dim : result.tensor.format().mode_order())
+    for (const Forall& loop : loops)
+      if (loop.var == result.indices[size_t(dim)])
+        return Cut{loop.var, fmt::format("{} is the outermost dimension of {} that loops go over", names.name(loop.var),
+                                         names.name(result.tensor))};
+  return Cut{loops[0].var, fmt::format("{} has no dimension to cut: pieces of {} are added up",
+                                       names.name(result.tensor), names.name(loops[0].var))};
+}
+
+// divide, bring to the outside, distribute.
+Chosen over_pieces(Chosen chosen, int64_t pieces) {
+  const ConcreteStatement& statement = chosen.statement;
+  std::optional<notation::Access> result;
+  each<Assign>(statement.body, [&](const Assign& a) {
+    if (a.lhs.tensor == statement.result) result = a.lhs;
+  });
+  Printer names;
+  names(statement);
+  std::optional<Cut> cut = loop_to_cut(statement, *result, names);
+  if (!cut) return chosen;
+  std::string name = names.name(cut->var);
+  IndexVar outer(name + "o"), inner(name + "i");
+  std::vector<IndexVar> order{outer};
+  for (const Forall& loop : outer_loops(statement.body)) order.push_back(loop.var == cut->var ? inner : loop.var);
+  std::vector<Command> commands{Divide{cut->var, outer, inner, pieces}};
+  if (!(outer_loops(statement.body)[0].var == cut->var)) commands.push_back(Reorder{order});
+  commands.push_back(Distribute{{outer}});
+  Result<ConcreteStatement> cut_up = schedule::apply(commands, statement);
+  if (!cut_up) return chosen;
+  chosen.statement = *cut_up;
+  chosen.commands = std::move(commands);
+  chosen.reason = cut->reason;
+  return chosen;
+}
+
+// The stored elements below the positions before one of the first level.
+int64_t elements_before(const Pattern& pattern, int64_t position) {
+  for (size_t k = 1; k < pattern.order(); k++) {
+    if (pattern.level(k).positions == 0) return 0;
+    position = functions_of(pattern.format().levels()[k]).children(pattern.level(k), position).lo;
+  }
+  return position;
+}
+
+// The first position of the first level whose coordinate is not below x.
+int64_t first_position(const Pattern& pattern, int64_t x) {
+  const LevelArrays& level = pattern.level(0);
+  const LevelFunctions& functions = functions_of(pattern.format().levels()[0]);
+  int64_t lo = 0, hi = level.positions;
+  while (lo < hi) {
+    int64_t middle = lo + (hi - lo) / 2;
+    if (functions.coordinate(level, middle) < x) lo = middle + 1;
+    else hi = middle;
+  }
+  return lo;
+}
+
+// Collective. The most stored elements in a block of the first level's dimension, over their mean.
+double imbalance(runtime::Transport& transport, const Home& home, int64_t pieces) {
+  std::vector<int64_t> counts(static_cast<size_t>(pieces));
+  int64_t n = home.dims()[size_t(home.format().mode_order()[0])];
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) {
+    if (home.owns_nothing(q)) continue;
+    const Pattern& pattern = home.piece(q).pattern();
+    for (int64_t c = 0; c < pieces; c++) {
+      Range rows = block(n, pieces, c);
+      counts[size_t(c)] += elements_before(pattern, first_position(pattern, rows.hi)) -
+                           elements_before(pattern, first_position(pattern, rows.lo));
+    }
+  }
+  transport.allreduce(counts.data(), counts.size(), ScalarType::Int64, runtime::ReduceOp::Sum);
+  int64_t most = *std::max_element(counts.begin(), counts.end());
+  int64_t all = std::accumulate(counts.begin(), counts.end(), int64_t(0));
+  return all == 0 ? 1 : double(most) * double(pieces) / double(all);
+}
+
+// Equal shares of the non-zeros, where blocks of rows would be badly skewed and the result can be added up.
+std::optional<Chosen> over_non_zeros(Process& process, const Chosen& chosen, int64_t pieces, const Homes& homes) {
+  constexpr double badly = 2;
+  constexpr int64_t worth_it = 4096;  // non-zeros of a piece
+  const ConcreteStatement& statement = chosen.statement;
+  std::vector<Forall> loops = outer_loops(statement.body);
+  if (loops.empty() || !statement.result.format().is_dense() || !loops.back().body.is<Assign>()) return {};
+  const Assign& assign = *loops.back().body.as<Assign>();
+  Printer names;
+  names(statement);
+  std::optional<Chosen> out;
+  each<notation::Access>(assign.rhs, [&](const notation::Access& a) {
+    const Format& format = a.tensor.format();
+    if (out || a.tensor.order() < 2 || format.is_dense() || !homes.contains(a.tensor)) return;
+    if (format.levels().back().properties().full) return;
+    for (size_t k = 0; k < a.tensor.order(); k++)
+      if (k >= loops.size() || !(loops[k].var == a.indices[size_t(format.mode_order()[k])])) return;
+    const Home& home = *homes.at(a.tensor);
+    if (home.nnz() < worth_it * pieces) return;
+    double skew = imbalance(process.transport(), home, pieces);
+    if (skew < badly) return;
+    std::vector<Command> commands;
+    IndexVar fused = loops[0].var;
+    for (size_t k = 1; k < a.tensor.order(); k++) {
+      IndexVar next(k + 1 == a.tensor.order() ? "f" : "f" + std::to_string(k));
+      commands.push_back(Fuse{fused, loops[k].var, next});
+      fused = next;
+    }
+    IndexVar position("fp"), outer("fo"), inner("fi");
+    commands.push_back(Pos{fused, position, Expression(Expr(a))});
+    commands.push_back(Divide{position, outer, inner, pieces});
+    commands.push_back(Distribute{{outer}});
+    Result<ConcreteStatement> cut_up = schedule::apply(commands, statement);
+    if (!cut_up) return;
+    if (process.context.threads > 1)
+      if (Result<ConcreteStatement> parallel = schedule::apply(Parallelize{inner, CPUThread, Race::Auto}, *cut_up))
+        cut_up = parallel;
+    out = Chosen{*cut_up, chosen.conversions, std::move(commands),
+                 fmt::format("blocks of {} would have up to {:.1f} times their share of the non-zeros of {}",
+                             names.name(loops[0].var), skew, names.name(a.tensor))};
+  });
+  return out;
+}
+
+Chosen with_conversions(const ScheduledStatement& statement) {
+  Converted converted = insert_conversions(statement.assignment);
+  if (converted.conversions.empty()) return {statement.scheduled};
+  return {concretize(converted.assignment).value(), std::move(converted.conversions)};
+}
+
+// The outermost loop that is not distributed.
+std::optional<IndexVar> first_local(const ConcreteStatement& statement) {
+  for (const Forall& loop : outer_loops(statement.body))
+    if (loop.tags.place == Place::Local) return loop.var;
+  return {};
+}
+
+}  // namespace
+
+ConcreteStatement over_threads(const ConcreteStatement& statement) {
+  std::optional<IndexVar> outer = first_local(statement);
+  if (!outer) return statement;
+  Result<ConcreteStatement> parallel = schedule::apply(Parallelize{*outer, CPUThread, NoRaces}, statement);
+  ConcreteStatement out = parallel ? *parallel : statement;
+  // An innermost loop that sums over a dense range sums in vectors; over sparse ones the command has no effect.
+  IndexVar inner = outer_loops(out.body).back().var;
+  if (inner == *outer || !find_race(out, inner)) return out;
+  Result<ConcreteStatement> vectors = schedule::apply(Parallelize{inner, CPUVector, Race::Auto}, out);
+  return vectors ? *vectors : out;
+}
+
+int64_t pieces_of(const ScheduledStatement& statement, int ranks) {
+  for (const TensorVar& tensor : tensors(statement.assignment))
+    if (const auto& distribution = tensor.format().distribution()) {
+      bind_machine(distribution->machine(), ranks);
+      int64_t pieces = 1;
+      for (const Grid& grid : distribution->machine().levels())
+        for (const Extent& extent : grid.extents()) pieces *= extent.value().value();
+      return pieces;
+    }
+  return ranks;
+}
+
+Chosen choose(const ScheduledStatement& statement) {
+  if (!statement.commands.empty()) return {statement.scheduled};
+  Chosen chosen = with_conversions(statement);
+  for (Conversion& c : chosen.conversions) c.statement = over_threads(c.statement);
+  chosen.statement = over_threads(chosen.statement);
+  return chosen;
+}
+
+Chosen choose(Process& process, const ScheduledStatement& statement, int64_t pieces, const Homes& homes) {
+  if (!statement.commands.empty() || pieces <= 1) return choose(statement);
+  Chosen chosen = with_conversions(statement);
+  for (Conversion& c : chosen.conversions) {
+    // The copy has no distribution of its own: it lives in blocks, one for each rank.
+    if (int ranks = process.transport().size(); ranks > 1) c.statement = over_pieces({c.statement}, ranks).statement;
+    c.statement = over_threads(c.statement);
+  }
+  if (std::optional<Chosen> balanced = over_non_zeros(process, chosen, pieces, homes)) return *balanced;
+  chosen = over_pieces(std::move(chosen), pieces);
+  chosen.statement = over_threads(chosen.statement);
+  return chosen;
+}
+
+}  // namespace spdistal

@@ -1,0 +1,32 @@
+// What runs where nobody said how: conversions, distribution, threads.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compile/conversion.hpp"
+#include "compile/homes.hpp"
+#include "compile/statement.hpp"
+#include "process/process.hpp"
+
+namespace spdistal {
+
+/// What runs: the scheduled loops, or, where nothing was said, loops over operands converted where that suits them, cut
+/// into as many pieces as there are, the outermost inside over threads where that is safe.
+struct Chosen {
+  notation::ConcreteStatement statement;
+  std::vector<Conversion> conversions = {};
+  std::vector<Command> commands = {};  // how it is distributed, where nobody said
+  std::string reason = {};             // why so
+};
+
+/// In one piece.
+Chosen choose(const ScheduledStatement& statement);
+/// Collective. In so many pieces; `homes` tells how skewed operands are.
+Chosen choose(Process& process, const ScheduledStatement& statement, int64_t pieces, const Homes& homes = {});
+/// How many pieces a statement is cut into where nobody says: those of the machine that its tensors live on, else one for
+/// each rank.
+int64_t pieces_of(const ScheduledStatement& statement, int ranks);
+/// The loops with the outermost over threads where that is safe, and sums over dense ranges in vectors.
+notation::ConcreteStatement over_threads(const notation::ConcreteStatement& statement);
+
+}  // namespace spdistal

@@ -1,0 +1,56 @@
+#include "compile/conversion.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "notation/concretize.hpp"
+
+namespace spdistal {
+
+using namespace notation;
+
+namespace {
+
+// The dimensions of an access in the order of the loops over them.
+std::vector<int> order_of_loops(const notation::Access& access, const std::vector<IndexVar>& loops) {
+  std::vector<int> dims = access.tensor.format().mode_order();
+  auto depth = [&](int dim) {
+    return std::find(loops.begin(), loops.end(), access.indices[size_t(dim)]) - loops.begin();
+  };
+  std::stable_sort(dims.begin(), dims.end(), [&](int a, int b) { return depth(a) < depth(b); });
+  return dims;
+}
+
+}  // namespace
+
+Converted insert_conversions(const Assignment& assignment) {
+  Converted out{assignment, {}};
+  std::vector<IndexVar> loops = loop_order(assignment);
+  out.assignment.rhs = rewrite(assignment.rhs, [&](const notation::Access& access) -> Expr {
+    const Format& format = access.tensor.format();
+    std::set<IndexVar> distinct(access.indices.begin(), access.indices.end());
+    std::vector<int> wanted = order_of_loops(access, loops);
+    if (format.is_dense() || distinct.size() != access.indices.size() || wanted == format.mode_order()) return access;
+    for (const Conversion& known : out.conversions)
+      if (known.from == access.tensor && known.to.format().mode_order() == wanted)
+        return notation::Access{known.to, access.indices};
+    std::string name = access.tensor.symbol().name();
+    TensorVar copy({Symbol(name.empty() ? "" : name + "'"), access.tensor.type(), access.tensor.dims(),
+                    Format(format.levels(), wanted)});
+    notation::Access converted{copy, access.indices};
+    out.conversions.push_back({access.tensor, copy, concretize({converted, AssignOp::Set, access}).value()});
+    return converted;
+  });
+  return out;
+}
+
+std::string print(const std::vector<Conversion>& conversions, Printer& names) {
+  return join(conversions, "\n", [&](const Conversion& c) {
+    return fmt::format("{} stored as {}\n{}", names.name(c.to), c.to.format().str(), indent(names(c.statement), 2));
+  });
+}
+
+}  // namespace spdistal

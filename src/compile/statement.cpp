@@ -1,0 +1,131 @@
+#include "compile/statement.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <complex>
+
+#include "base/text.hpp"
+#include "compile/choose.hpp"
+#include "machine/print.hpp"
+#include "notation/check.hpp"
+#include "notation/concretize.hpp"
+#include "reference/arithmetic.hpp"
+#include "runtime/transport/agree.hpp"
+#include "schedule/print.hpp"
+
+namespace spdistal {
+
+using namespace notation;
+
+namespace {
+
+// A number of the host for what it may be: anything, so that what a statement may do does not depend on it.
+Scalar any_value(const Argument& argument) {
+  bool plain = std::visit([](auto v) { return v != decltype(v){} && std::isfinite(std::abs(std::complex<double>(v))); },
+                          static_cast<const ScalarVariant&>(argument.value));
+  return plain ? argument.value : reference::convert(1, argument.value.type());
+}
+
+// The value of an expression where all its tensors are zero. What is divided by a tensor counts as zero with it.
+Scalar value_at_zero(const Expr& expr) {
+  return match(
+      expr, [](const notation::Access& n) { return reference::zero(n.tensor.type()); },
+      [](const Literal& n) { return n.value; }, [](const Argument& n) { return any_value(n); },
+      [](const Neg& n) { return reference::negate(value_at_zero(n.a)); },
+      [](const Binary& n) {
+        Scalar a = value_at_zero(n.a);
+        if (n.op == BinaryOp::Div && reference::is_zero(a)) return a;
+        return reference::compute(n.op, a, value_at_zero(n.b));
+      },
+      [](const Call& n) {
+        std::vector<Scalar> args;
+        for (const Expr& arg : n.args) args.push_back(value_at_zero(arg));
+        return reference::compute(n.function, args);
+      },
+      [](const Sum& n) { return value_at_zero(n.body); });
+}
+
+bool is_number(const Expr& expr) { return expr.is<Literal>() || expr.is<Argument>(); }
+
+// The smallest part of an expression to blame for a value at zero: C(i,j) + exp(B(i,j)) -> exp(B(i,j)).
+Expr part_at_fault(const Expr& expr) {
+  if (const Sum* sum = expr.as<Sum>()) return part_at_fault(sum->body);
+  if (const Neg* neg = expr.as<Neg>(); neg && !is_number(neg->a)) return part_at_fault(neg->a);
+  const Binary* sum = expr.as<Binary>();
+  if (!sum || sum->op == BinaryOp::Mul || sum->op == BinaryOp::Div) return expr;
+  for (auto [part, other] : {std::pair{sum->a, sum->b}, std::pair{sum->b, sum->a}})
+    if (!is_number(part) && reference::is_zero(value_at_zero(other))) return part_at_fault(part);
+  return expr;
+}
+
+// A sparse result of something that is not zero where its operands are would store every element.
+Result<> check_sparse_result(const Assignment& assignment) {
+  const TensorVar& result = assignment.lhs.tensor;
+  if (result.format().is_dense() || reference::is_zero(value_at_zero(assignment.rhs))) return {};
+  Expr part = part_at_fault(assignment.rhs);
+  Printer names;
+  std::string text = names(assignment), shown = names(part);
+  size_t at = text.find(shown, text.find('=') + 1);
+  bool given = false;
+  each<Argument>(part, [&](const Argument&) { given = true; });
+  std::string reason = is_number(part) ? fmt::format("{} is zero nowhere", shown)
+                       : given         ? fmt::format("{} need not be zero where its tensors are", shown)
+                               : fmt::format("{} is {} where its tensors are zero", shown, print(value_at_zero(part)));
+  return Diagnostic{fmt::format("{} is sparse, but {}", names.name(result), reason),
+                    {{text, at, at + shown.size()}},
+                    fmt::format("give {} a dense format: {}", names.name(result), dense_format(result.order()).str())};
+}
+
+}  // namespace
+
+ScheduledStatement make_statement(const notation::Assignment& assignment) {
+  notation::check(assignment).value();
+  check_sparse_result(assignment).value();
+  notation::Assignment meant = assignment;
+  meant.rhs = number_arguments(assignment.rhs);
+  // A += e with sparse A is A = A + e: entries of e may be new. So it is where e alone would be rounded.
+  const notation::TensorVar& result = assignment.lhs.tensor;
+  if (assignment.op == notation::AssignOp::Add &&
+      !(result.format().is_dense() && notation::sums_in_place(result.type(), notation::type_of(meant.rhs))))
+    meant = {assignment.lhs, notation::AssignOp::Set,
+             notation::Binary{notation::BinaryOp::Add, assignment.lhs, meant.rhs}};
+  notation::ConcreteStatement concrete = notation::concretize(meant).value();
+  return {meant, concrete, concrete};
+}
+
+std::string print_statement(const ScheduledStatement& statement, notation::Printer& names) {
+  std::string out = fmt::format("statement\n{}\n", indent(names(statement.assignment), 2));
+  out += fmt::format("\nloops\n{}\n", indent(names(statement.initial), 2));
+  if (!statement.commands.empty()) {
+    // The scheduled loops first: they choose the names that the commands then use.
+    std::string loops = names(statement.scheduled);
+    std::string commands = join(statement.commands, "\n", [&](const Command& c) { return schedule::print(c, names); });
+    out += fmt::format("\nschedule\n{}\n\nscheduled loops\n{}\n", indent(commands, 2), indent(loops, 2));
+  }
+  if (Chosen chosen = choose(statement); !chosen.conversions.empty())
+    out += fmt::format("\nconversions\n{}\n\nloops over them\n{}\n", indent(print(chosen.conversions, names), 2),
+                       indent(names(chosen.statement), 2));
+  return out;
+}
+
+void agree_on(runtime::Transport& transport, const ScheduledStatement& statement) {
+  if (transport.size() == 1) return;
+  Printer names;
+  std::vector<std::string> said{names(statement.assignment)};
+  names(statement.scheduled);
+  for (const Command& command : statement.commands) said.push_back(schedule::print(command, names));
+  for (const TensorVar& tensor : tensors(statement.assignment)) {
+    const Format& format = tensor.format();
+    said.push_back(fmt::format("{} of {} as '{}' of {}", names.name(tensor),
+                               join(tensor.dims(), " x ", [](const Extent& e) { return print(e); }), format.str(),
+                               name_of(tensor.type())));
+    if (format.distribution())
+      said.push_back(fmt::format("{} on {}", DistributionPrinter(*format.distribution()).statement(names.name(tensor)),
+                                 print(format.distribution()->machine())));
+  }
+  runtime::agree_on_texts(transport, said, "says",
+                          "every rank says the same statements of the same tensors, in the same order");
+}
+
+}  // namespace spdistal

@@ -1,0 +1,134 @@
+#include "execute/move/fetch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "execute/move/fetch_state.hpp"
+#include "memory/copy.hpp"
+#include "runtime/partition/match.hpp"
+
+namespace spdistal {
+
+using runtime::Instances;
+using runtime::Partition;
+using runtime::Transport;
+
+Fetch::State::State(Transport& t, const Home& home, const FetchRequest& request)
+    : transport(t),
+      name(request.access.text),
+      traffic(request.traffic),
+      homes(home.shares()),
+      home_ranks(home.shares().grid.count(), t.size()),
+      task_ranks(request.colours.count(), t.size()),
+      colours(task_ranks.colours_of(t.rank())),
+      pieces(size_t(colours.size())) {
+  auto what = [&] { return fmt::format("what colours need of {}", name); };
+  memory::Purpose purpose(what);
+  if (home.format().is_dense()) plan_dense(home, request);
+  else plan_sparse(home, request);
+  for (FetchedPiece& p : pieces)
+    if (p.own) p.pattern = p.own->shared_pattern();
+  find_pieces(home);
+}
+
+void Fetch::State::connect(const Home& home, const Partition& held, const Partition& needed, Instances from,
+                           Instances own) {
+  std::vector<runtime::Match> matches = runtime::match(transport, held, needed, runtime::Sources::AnyLocal);
+  users = own;
+  sources = from;
+  remember(home);
+  exchange.emplace(transport, matches, home_ranks, task_ranks, std::move(from), std::move(own),
+                   runtime::ExchangeOptions{.region = name, .traffic = traffic});
+}
+
+void Fetch::State::remember(const Home& home) {
+  bound.clear();
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) bound.push_back(home.piece(q).value_bytes());
+}
+
+void Fetch::State::find_pieces(const Home& home) {
+  for (int64_t c = colours.lo; c < colours.hi; c++)
+    if (FetchedPiece& p = piece(c); p.home) p.storage = &home.piece(*p.home);
+    else p.storage = &*p.own;
+}
+
+void Fetch::State::release() {
+  require(!under_way, "values that are under way have memory");
+  for (FetchedPiece& p : pieces) {
+    p.own.reset();
+    if (p.staged) *p.staged->buffer() = memory::Buffer();
+  }
+  exchange->release();
+  brought = 0;
+  released = true;
+}
+
+// The memory that `release` gave back.
+void Fetch::State::allocate() {
+  auto what = [&] { return fmt::format("what colours need of {}", name); };
+  memory::Purpose purpose(what);
+  Instances fresh(colours);
+  for (int64_t c = colours.lo; c < colours.hi; c++) {
+    FetchedPiece& p = piece(c);
+    const runtime::Instance& before = (*users)[c];
+    if (p.pattern) p.own.emplace(p.pattern, before.type());
+    if (p.staged) p.staged->buffer()->reserve(runtime::bytes_for(before.layout().extent(), before.type()));
+    fresh.add(p.pattern && !p.staged ? instance_of(*p.own, before.shared_layout()) : before);
+  }
+  users = std::move(fresh);
+  released = false;
+}
+
+void Fetch::State::start(const Home& home) {
+  bool anew = released;
+  if (anew) allocate();
+  find_pieces(home);
+  if (home.version() == brought) return;
+  brought = home.version();
+  std::vector<const std::byte*> before = std::move(bound);
+  remember(home);
+  if (anew || before != bound) exchange->rebind(moved_to(*sources, home), *users);
+  exchange->start();
+  under_way = true;
+}
+
+void Fetch::State::finish() {
+  if (!under_way) return;
+  exchange->finish();
+  under_way = false;
+  for (FetchedPiece& p : pieces) {
+    if (!p.staged) continue;
+    size_t size = size_of(p.own->type());
+    const std::byte* from = p.staged->data();
+    std::byte* into = p.own->value_bytes();
+    for (size_t k = 0; k < p.order.size(); k++)
+      if (p.order[k] >= 0) memory::copy_bytes(into + k * size, from + size_t(p.order[k]) * size, size);
+  }
+}
+
+Fetch::Fetch(Transport& transport, const Home& home, FetchRequest request)
+    : state_(std::make_unique<State>(transport, home, request)) {}
+Fetch::~Fetch() = default;
+Fetch::Fetch(Fetch&&) noexcept = default;
+
+void Fetch::start(const Home& home) { state_->start(home); }
+bool Fetch::is_there() const { return !state_->under_way; }
+bool Fetch::poll() { return !state_->under_way || state_->exchange->poll(); }
+void Fetch::finish() { state_->finish(); }
+void Fetch::release() { state_->release(); }
+size_t Fetch::pattern_bytes() const {
+  size_t sum = 0;
+  for (const FetchedPiece& p : state_->pieces) sum += p.pattern ? p.pattern->bytes() : 0;
+  return sum;
+}
+const Storage& Fetch::operator[](int64_t colour) const { return *state_->piece(colour).storage; }
+bool Fetch::is_home(int64_t colour) const { return state_->piece(colour).home.has_value(); }
+int64_t Fetch::base(int64_t colour) const { return state_->piece(colour).base; }
+bool Fetch::local_values_come_first() const {
+  return std::none_of(state_->pieces.begin(), state_->pieces.end(), [](const FetchedPiece& p) { return !!p.staged; });
+}
+const Shares& Fetch::homes() const { return state_->homes; }
+int64_t Fetch::bytes_received() const { return state_->exchange ? state_->exchange->bytes_received() : 0; }
+
+}  // namespace spdistal

@@ -1,0 +1,57 @@
+// Inside of `Fetch`: planned by fetch_dense.cpp or fetch_sparse.cpp, moved by fetch.cpp.
+#pragma once
+#include "execute/move/fetch.hpp"
+#include "runtime/task/mapping.hpp"
+
+namespace spdistal {
+
+struct FetchedPiece {
+  std::optional<int64_t> home;  // the home colour whose piece it is
+  PatternHandle pattern = {};   // of its own, where it is none of the home
+  std::optional<Storage> own;
+  const Storage* storage = nullptr;
+  int64_t base = 0;
+  // Of values that do not come in storage order: the place in `staged` of each position, -1 where there is none.
+  std::vector<int64_t> order;
+  std::optional<runtime::Instance> staged;
+};
+
+struct Fetch::State {
+  runtime::Transport& transport;
+  std::string name;
+  runtime::Traffic* traffic;
+  Shares homes;
+  runtime::Mapping home_ranks, task_ranks;
+  Range colours;  // of this rank
+
+  std::vector<FetchedPiece> pieces;
+  std::optional<runtime::Exchange> exchange;
+  std::optional<runtime::Instances> sources, users;
+  std::vector<const std::byte*> bound;  // the memory that the exchange reads
+  uint64_t brought = 0;
+  bool under_way = false;
+  bool released = false;
+
+  State(runtime::Transport& t, const Home& home, const FetchRequest& request);
+
+  FetchedPiece& piece(int64_t colour) { return pieces[size_t(colour - colours.lo)]; }
+
+  /// Collective. Dense tensors: rectangles of coordinates.
+  void plan_dense(const Home& home, const FetchRequest& request);
+  /// Collective. Sparse tensors: numbers of stored elements, counted home piece by home piece.
+  void plan_sparse(const Home& home, const FetchRequest& request);
+  /// Collective. The end of planning: who sends what to whom.
+  void connect(const Home& home, const runtime::Partition& held, const runtime::Partition& needed,
+               runtime::Instances from, runtime::Instances own);
+
+  void start(const Home& home);
+  void finish();
+  void release();
+
+ private:
+  void allocate();
+  void remember(const Home& home);
+  void find_pieces(const Home& home);
+};
+
+}  // namespace spdistal

@@ -1,0 +1,138 @@
+#include "execute/move/homecoming.hpp"
+
+#include <algorithm>
+
+#include "execute/tasks.hpp"
+#include "runtime/partition/match.hpp"
+#include "runtime/region/contribution.hpp"
+
+namespace spdistal {
+
+using runtime::Arrival;
+using runtime::Instances;
+using runtime::Layout;
+using runtime::Partition;
+using runtime::Space;
+
+namespace {
+
+bool has_replicas(const Home& home) {
+  std::vector<int64_t> first = first_alike(home.shares());
+  for (size_t c = 0; c < first.size(); c++)
+    if (first[c] != int64_t(c) && !holds_nothing(home.shares().of[c], home.dims())) return true;
+  return false;
+}
+
+std::vector<const std::byte*> memory_of(const Home& home) {
+  std::vector<const std::byte*> out;
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) out.push_back(home.piece(q).value_bytes());
+  return out;
+}
+
+}  // namespace
+
+Homecoming::Homecoming(runtime::Transport& transport, std::string name, const Home& home,
+                       const runtime::ColourGrid& grid, Range colours, std::vector<Target> targets, Arrival arrival,
+                       runtime::Traffic* traffic)
+    : transport_(transport),
+      name_(std::move(name)),
+      grid_(grid),
+      colours_(colours),
+      targets_(std::move(targets)),
+      arrival_(arrival),
+      traffic_(traffic),
+      has_replicas_(has_replicas(home)) {
+  std::vector<std::vector<Range>> ranges;
+  for (const Target& target : targets_) ranges.push_back(target.ranges);
+  size_t taken = 0;
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) taken += home.piece(q).bytes();
+  check_memory(home.format(), ranges, home.type(), taken);
+  for (const Target& target : targets_)
+    pieces_.emplace_back(dense_pattern(home.format(), home.dims(), target.ranges, home.type(), "a dense piece"),
+                         home.type());
+}
+
+Space Homecoming::box(int64_t colour, const Format& format) const {
+  std::vector<Range> sides;
+  for (int dim : format.mode_order()) sides.push_back(targets_[size_t(colour - colours_.lo)].ranges[size_t(dim)]);
+  return Space(runtime::Rect(sides));
+}
+
+Storage& Homecoming::operator[](int64_t colour) { return pieces_[size_t(colour - colours_.lo)]; }
+
+void Homecoming::zero() {
+  for (Storage& piece : pieces_) piece.zero();
+}
+
+void Homecoming::run(Home& home) {
+  std::vector<const std::byte*> memory = memory_of(home);
+  if (!home_) {
+    Space universe = universe_of(home.format(), home.dims());
+    Partition held = held_by(home, universe);
+    std::vector<Space> computed;
+    Instances own(colours_);
+    for (int64_t c = colours_.lo; c < colours_.hi; c++) {
+      const Target& target = targets_[size_t(c - colours_.lo)];
+      Space all = box(c, home.format());
+      computed.push_back(target.idle ? Space(int(home.order())) : product_of(home.format(), target.touched) & all);
+      own.add(instance_of(pieces_[size_t(c - colours_.lo)], Layout::box(all)));
+    }
+    Partition needed(grid_, universe, colours_, std::move(computed));
+    runtime::Sources who = arrival_ == Arrival::Add ? runtime::Sources::Owners : runtime::Sources::Everyone;
+    instances_ = own;
+    home_instances_ = home_instances(home);
+    home_.emplace(
+        transport_, runtime::match(transport_, held, needed, who), runtime::Mapping(held.colours(), transport_.size()),
+        runtime::Mapping(grid_.count(), transport_.size()), *home_instances_, own,
+        runtime::ExchangeOptions{
+            .region = name_, .traffic = traffic_, .direction = runtime::Direction::ToSources, .arrival = arrival_});
+  } else if (memory != bound_) {
+    home_->rebind(moved_to(*home_instances_, home), *instances_);
+    replicas_.reset();
+  }
+  bound_ = std::move(memory);
+  home_->run();
+  if (arrival_ != Arrival::Add || !has_replicas_) return;
+  if (!replicas_) {
+    Space universe = universe_of(home.format(), home.dims());
+    runtime::Region region(name_, home.type(), held_by(home, universe), home_instances(home));
+    replicas_.emplace(runtime::replica_refresh(transport_, region, traffic_));
+  }
+  replicas_->run();
+}
+
+void Homecoming::keep_here(Home& home) {
+  if (colours_.size() == 0) return;
+  Space all = box(colours_.lo, home.format());
+  Partition held = held_by(home, universe_of(home.format(), home.dims()));
+  Instances pieces = home_instances(home);
+  Layout layout = Layout::box(all);
+  std::vector<std::byte> values;
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) {
+    Space part = held[q] & all;
+    if (part.empty()) continue;
+    runtime::Selection from(layout, part, home.type()), to(pieces[q].layout(), part, home.type());
+    values.resize(size_t(from.bytes()));
+    from.gather(pieces_[0].value_bytes(), values.data());
+    to.add(values.data(), pieces[q].data());
+  }
+}
+
+bool are_home_pieces(const Home& home, const runtime::ColourGrid& grid, Range colours,
+                     const std::vector<Target>& targets) {
+  if (home.shares().grid.count() != grid.count() || home.colours() != colours) return false;
+  for (int64_t c = colours.lo; c < colours.hi; c++) {
+    const Share& share = home.shares().of[size_t(c)];
+    const Target& target = targets[size_t(c - colours.lo)];
+    bool holds_nothing =
+        std::any_of(share.coordinates.begin(), share.coordinates.end(), [](const Space& set) { return set.empty(); });
+    if (target.idle && holds_nothing) continue;
+    if (target.idle || !share.fused.empty() || !share.positions.empty() || !home.owns_all(c)) return false;
+    for (size_t d = 0; d < target.ranges.size(); d++)
+      if (!(share.coordinates[d] == interval(target.ranges[d])) || !(share.coordinates[d] == target.touched[d]))
+        return false;
+  }
+  return true;
+}
+
+}  // namespace spdistal

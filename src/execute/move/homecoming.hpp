@@ -1,0 +1,62 @@
+// Dense results: the pieces that colours compute, and how they go home.
+//
+//   in place    a colour's piece is a home piece, all of it: computed there, nothing moves
+//   assigned    colours share no element: each goes to all who hold it
+//   added       colours share elements, or what was there counts: owners add them up in the order of colours, then the
+//               other holders get the sums
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "execute/move/fetch.hpp"
+#include "runtime/partition/grid.hpp"
+#include "runtime/region/exchange.hpp"
+#include "tensor/home.hpp"
+
+namespace spdistal {
+
+/// What a colour computes of the result.
+struct Target {
+  std::vector<runtime::Space> touched;  // coordinates, by dimension
+  std::vector<Range> ranges;            // that its piece covers
+  bool idle = false;                    // nothing
+};
+
+class Homecoming {
+ public:
+  /// Collective. Of the colours of this rank.
+  Homecoming(runtime::Transport& transport, std::string name, const Home& home, const runtime::ColourGrid& grid,
+             Range colours, std::vector<Target> targets, runtime::Arrival arrival, runtime::Traffic* traffic);
+
+  /// The piece to compute into.
+  Storage& operator[](int64_t colour);
+  void zero();
+
+  /// Collective.
+  void run(Home& home);
+  /// Local: adds what the first colour of this rank computed to the pieces of this rank.
+  void keep_here(Home& home);
+
+ private:
+  runtime::Space box(int64_t colour, const Format& format) const;
+
+  runtime::Transport& transport_;
+  std::string name_;
+  runtime::ColourGrid grid_;
+  Range colours_;
+  std::vector<Target> targets_;
+  runtime::Arrival arrival_;
+  runtime::Traffic* traffic_;
+  bool has_replicas_;  // does any element of the home have several holders?
+  std::vector<Storage> pieces_;
+  std::optional<runtime::Exchange> home_, replicas_;
+  std::optional<runtime::Instances> instances_, home_instances_;
+  std::vector<const std::byte*> bound_;  // the memory of the home that the exchanges know
+};
+
+/// Is every colour's piece a home piece of the same colour, all of it and nobody else's? Of the colours of this rank.
+bool are_home_pieces(const Home& home, const runtime::ColourGrid& grid, Range colours,
+                     const std::vector<Target>& targets);
+
+}  // namespace spdistal

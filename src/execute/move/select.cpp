@@ -1,0 +1,188 @@
+#include "execute/move/select.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "base/require.hpp"
+#include "runtime/partition/by_value_ranges.hpp"
+#include "runtime/partition/by_value_set.hpp"
+#include "runtime/partition/copy.hpp"
+#include "runtime/partition/flatten.hpp"
+#include "runtime/partition/image.hpp"
+#include "runtime/partition/image_by_value.hpp"
+#include "runtime/partition/preimage.hpp"
+#include "runtime/partition/set_operations.hpp"
+
+namespace spdistal {
+
+using plan::Op;
+using runtime::Partition;
+using runtime::Space;
+
+namespace {
+
+Space all_positions(const LevelArrays& level) { return Space::interval(0, level.positions); }
+
+int64_t parents_of(const Storage& piece, size_t level) {
+  return level == 0 ? 1 : piece.pattern().level(level - 1).positions;
+}
+
+// { p * extent + (x - lo) : p a parent, x in the set }.
+Space dense_positions(const LevelArrays& level, int64_t parents, const Space& coordinates) {
+  Space here = coordinates & Space::interval(level.range.lo, level.range.hi);
+  if (here.empty()) return here;
+  int64_t extent = level.range.size();
+  if (here.size() == extent) return all_positions(level);
+  std::vector<Range> runs;
+  runs.reserve(size_t(parents) * here.rect_count());
+  for (int64_t p = 0; p < parents; p++)
+    for (const Range& r : here.sides())
+      runs.push_back({p * extent + r.lo - level.range.lo, p * extent + r.hi - level.range.lo});
+  return Space::from_intervals(std::move(runs));
+}
+
+// { lo + p % extent : p in the set }.
+Space dense_coordinates(const LevelArrays& level, const Space& positions) {
+  int64_t extent = level.range.size();
+  std::vector<Range> runs;
+  for (const Range& r : positions.sides()) {
+    if (r.size() >= extent) return Space::interval(level.range.lo, level.range.hi);
+    int64_t lo = r.lo % extent, hi = lo + r.size();
+    runs.push_back({level.range.lo + lo, level.range.lo + std::min(hi, extent)});
+    if (hi > extent) runs.push_back({level.range.lo, level.range.lo + hi - extent});
+  }
+  return Space::from_intervals(std::move(runs));
+}
+
+class Selector {
+ public:
+  Selector(const plan::Access& access, const Storage& piece, int64_t base, const runtime::ColourGrid& grid,
+           const std::vector<Need>& needs)
+      : access_(access), piece_(piece), base_(base), grid_(grid), needs_(needs) {}
+
+  Partition run() {
+    size_t last = access_.dims.size() - 1;
+    Space all = all_positions(piece_.pattern().level(last));
+    for (const plan::Statement& s : access_.partitions)
+      if (s.op != Op::Init && s.op != Op::Entry) partitions_.insert_or_assign(s.out, apply_to(s));
+    auto found = partitions_.find({last, plan::Part::Positions, plan::Name::whole});
+    std::vector<Space> pieces;
+    for (int64_t c = 0; c < grid_.count(); c++) {
+      const std::vector<Space>& sets = needs_[size_t(c)].coordinates;
+      bool none = std::any_of(sets.begin(), sets.end(), [](const Space& set) { return set.empty(); });
+      pieces.push_back(none ? Space(1) : found == partitions_.end() ? all : found->second[c]);
+    }
+    return Partition(grid_, all, std::move(pieces));
+  }
+
+ private:
+  const Partition& in(const plan::Statement& s) { return partitions_.at(s.in[0]); }
+
+  Space universe(const plan::Name& name) const {
+    return name.part == plan::Part::Parents ? Space::interval(0, parents_of(piece_, name.level))
+                                            : all_positions(piece_.pattern().level(name.level));
+  }
+
+  template <class F>
+  Partition by_colour(const plan::Name& out, F&& f) {
+    std::vector<Space> pieces;
+    for (const Need& need : needs_) pieces.push_back(f(need));
+    return Partition(grid_, universe(out), std::move(pieces));
+  }
+
+  Partition apply_to(const plan::Statement& s) {
+    const LevelArrays& level = piece_.pattern().level(s.out.level);
+    size_t dim = access_.dims[s.out.level];
+    switch (s.op) {
+      case Op::ByBounds:
+        if (s.colouring == plan::Colouring::NonZero)
+          return by_colour(s.out, [&](const Need& need) {
+            Range r = runtime::common({need.positions->lo - base_, need.positions->hi - base_}, {0, level.positions});
+            return runtime::is_empty(r) ? Space(1) : Space::interval(r.lo, r.hi);
+          });
+        return by_colour(s.out, [&](const Need& need) {
+          return dense_positions(level, parents_of(piece_, s.out.level), need.coordinates[dim]);
+        });
+      case Op::ByValueRanges: {
+        std::vector<Range> ranges;
+        for (const Need& need : needs_) ranges.push_back(need.coordinates[dim].bounding()[0]);
+        return level.crd.visit([&](auto crd) {
+          using I = std::remove_cv_t<typename decltype(crd)::element_type>;
+          return runtime::by_value_ranges(grid_, universe(s.out), ranges, runtime::LocalCrd<I>{crd, 0});
+        });
+      }
+      case Op::ByValueSet: {
+        std::vector<Space> sets;
+        for (const Need& need : needs_) sets.push_back(need.coordinates[dim]);
+        Partition coordinates(grid_, Space::interval(0, piece_.dims()[dim]), std::move(sets));
+        return level.crd.visit([&](auto crd) {
+          using I = std::remove_cv_t<typename decltype(crd)::element_type>;
+          return runtime::by_value_set(coordinates, universe(s.out), runtime::LocalCrd<I>{crd, 0});
+        });
+      }
+      case Op::Image:
+        return level.pos.visit([&](auto pos) {
+          using I = std::remove_cv_t<typename decltype(pos)::element_type>;
+          return runtime::image(in(s), universe(s.out), runtime::LocalPos<I>{pos, 0, 0});
+        });
+      case Op::Preimage:
+        return level.pos.visit([&](auto pos) {
+          using I = std::remove_cv_t<typename decltype(pos)::element_type>;
+          return runtime::preimage(in(s), universe(s.out), runtime::LocalPos<I>{pos, 0, 0});
+        });
+      case Op::Expand: return runtime::expand(in(s), level.range.size());
+      case Op::Contract:
+        if (level.range.size() == 0) return by_colour(s.out, [](const Need&) { return Space(1); });
+        return runtime::contract(in(s), level.range.size());
+      case Op::Copy: return in(s);
+      case Op::Intersect: {
+        Partition out = in(s);
+        for (size_t k = 1; k < s.in.size(); k++) out = runtime::intersection(out, partitions_.at(s.in[k]));
+        return out;
+      }
+      default: require(false, "colourings are no partitions"); return in(s);
+    }
+  }
+
+  const plan::Access& access_;
+  const Storage& piece_;
+  int64_t base_;
+  const runtime::ColourGrid& grid_;
+  const std::vector<Need>& needs_;
+  std::map<plan::Name, Partition> partitions_;
+};
+
+}  // namespace
+
+Partition select(const plan::Access& access, const Storage& piece, int64_t base, const runtime::ColourGrid& colours,
+                 const std::vector<Need>& needs) {
+  return Selector(access, piece, base, colours, needs).run();
+}
+
+Space occurring(const Storage& piece, size_t level) {
+  return occurring(piece, level, all_positions(piece.pattern().levels().back()));
+}
+
+Space occurring(const Storage& piece, size_t level, Space positions) {
+  const Pattern& pattern = piece.pattern();
+  if (pattern.nnz() == 0 || positions.empty()) return Space(1);
+  // Up from the stored elements, level by level.
+  for (size_t k = pattern.order() - 1; k > level; k--) {
+    const LevelArrays& below = pattern.level(k);
+    const LevelProperties& properties = pattern.format().levels()[k].properties();
+    if (properties.full) positions = runtime::contract(positions, below.range.size());
+    else if (!properties.branchless)
+      positions = below.pos.visit([&](auto pos) {
+        using I = std::remove_cv_t<typename decltype(pos)::element_type>;
+        return runtime::preimage(positions, runtime::LocalPos<I>{pos, 0, 0});
+      });
+  }
+  const LevelArrays& here = pattern.level(level);
+  if (pattern.format().levels()[level].properties().full) return dense_coordinates(here, positions);
+  return here.crd.visit([&](auto crd) {
+    using I = std::remove_cv_t<typename decltype(crd)::element_type>;
+    return runtime::image_by_value(positions, runtime::LocalCrd<I>{crd, 0});
+  });
+}
+
+}  // namespace spdistal

@@ -1,0 +1,101 @@
+#include "execute/notes.hpp"
+
+#include <algorithm>
+
+#include "runtime/transport/deal.hpp"
+
+namespace spdistal {
+
+void RunNotes::begin(int64_t colours) {
+  traffic.clear();
+  held.clear();
+  stored.assign(size_t(colours), 0);
+  seconds.assign(size_t(colours), 0);
+  exchange_seconds = 0;
+  overlapped = 0;
+}
+
+void RunNotes::note_piece(size_t access, const Tasks& tasks, const Tasks::Pieces& pieces) {
+  for (int64_t c = tasks.colours().lo; c < tasks.colours().hi; c++) {
+    const Fetch& fetch = *pieces[access];
+    int64_t bytes = fetch.is_home(c) ? 0 : int64_t(fetch[c].bytes());
+    held[{access, c}] = std::max(held[{access, c}], bytes);
+  }
+}
+
+void RunNotes::note_pieces(const lower::Distributed& program, const Tasks& tasks, const Tasks::Pieces& pieces) {
+  for (size_t k = 1; k < pieces.size(); k++) {
+    note_piece(k, tasks, pieces);
+    if (program.accesses[k].access.tensor.format().is_dense()) continue;
+    for (int64_t c = tasks.colours().lo; c < tasks.colours().hi; c++)
+      stored[size_t(c - tasks.colours().lo)] += (*pieces[k])[c].nnz();
+  }
+}
+
+std::string home_region(const plan::Plan& plan) { return plan.accesses[0].text + " home"; }
+
+Report collect(runtime::Transport& transport, const RunNotes& notes, const plan::Plan& plan, const Tasks& tasks,
+               const Shares& result) {
+  // What arrived at pieces of this rank is counted here.
+  struct Arrived {
+    int64_t from, to;
+    int64_t access;
+    runtime::Count count;
+  };
+  size_t accesses = plan.accesses.size();
+  std::vector<Arrived> arrived;
+  runtime::Mapping task_ranks(tasks.grid().count(), transport.size());
+  runtime::Mapping home_ranks(result.grid.count(), transport.size());
+  for (size_t k = 0; k < accesses; k++) {
+    auto pairs = notes.traffic.regions().find(k == 0 ? home_region(plan) : plan.accesses[k].text);
+    if (pairs == notes.traffic.regions().end()) continue;
+    for (const auto& [pair, count] : pairs->second)
+      if ((k == 0 ? home_ranks : task_ranks).rank_of(pair.second) == transport.rank())
+        arrived.push_back({pair.first, pair.second, int64_t(k), count});
+  }
+  runtime::Writer w;
+  w.put(notes.exchange_seconds);
+  w.put(notes.overlapped);
+  w.put(tasks.colours().size());
+  for (int64_t c = tasks.colours().lo; c < tasks.colours().hi; c++) {
+    w.put(notes.stored[size_t(c - tasks.colours().lo)]);
+    w.put(notes.seconds[size_t(c - tasks.colours().lo)]);
+    for (size_t k = 1; k < accesses; k++) {
+      auto found = notes.held.find({k, c});
+      w.put(found == notes.held.end() ? int64_t(0) : found->second);
+    }
+  }
+  w.put_all(std::span<const Arrived>(arrived));
+
+  Report out;
+  out.planned = notes.planned;
+  for (const plan::Access& access : plan.accesses) out.accesses.push_back(access.text);
+  out.pieces.resize(size_t(std::max(tasks.grid().count(), result.grid.count())));
+  int64_t next = 0;
+  for (const runtime::Bytes& bytes : runtime::share(transport, w.take())) {
+    runtime::Reader r(bytes);
+    out.exchange_seconds = std::max(out.exchange_seconds, r.take<double>());
+    out.overlapped += r.take<int64_t>();
+    for (int64_t n = r.take<int64_t>(); n > 0; n--) {
+      PieceReport& p = out.pieces[size_t(next++)];
+      p.non_zeros = r.take<int64_t>();
+      p.seconds = r.take<double>();
+      for (size_t k = 1; k < accesses; k++)
+        if (int64_t held = r.take<int64_t>()) p.moved[plan.accesses[k].text].piece = held;
+    }
+    while (!r.at_end()) {
+      Arrived a = r.take<Arrived>();
+      const std::string& access = plan.accesses[size_t(a.access)].text;
+      int64_t all = a.count.bytes + a.count.copied;
+      PieceReport::Moved& m = out.pieces[size_t(a.to)].moved[access];
+      (a.from == a.to ? m.copied : m.received) += all;
+      m.between_ranks += a.count.bytes;
+      m.reduced += a.count.added;
+      out.messages += a.count.messages;
+      if (size_t(a.from) < out.pieces.size() && a.from != a.to) out.pieces[size_t(a.from)].moved[access].sent += all;
+    }
+  }
+  return out;
+}
+
+}  // namespace spdistal

@@ -1,0 +1,307 @@
+#include "execute/tasks.hpp"
+
+#include <algorithm>
+
+#include "base/require.hpp"
+#include "level/level.hpp"
+#include "lower/lower.hpp"
+#include "lower/workspace.hpp"
+
+namespace spdistal {
+
+using namespace notation;
+using runtime::ColourGrid;
+using runtime::Space;
+
+Space interval(const Range& range) { return range.size() <= 0 ? Space(1) : Space::interval(range.lo, range.hi); }
+
+size_t number_of(const lower::Distributed& program, const Access& access) {
+  for (size_t k = 1; k < program.accesses.size(); k++) {
+    const Access& a = program.accesses[k].access;
+    if (a.tensor == access.tensor && a.indices == access.indices) return k;
+  }
+  require(false, "a kernel reads what the plan fetches");
+  return 0;
+}
+
+namespace {
+
+Range hull(const Space& set) { return set.empty() ? Range{0, 0} : set.bounding()[0]; }
+
+// The most positions that a level of a piece has below a position of the level above `first`.
+int64_t longest_row(const Pattern& pattern, size_t first, size_t last) {
+  int64_t most = 0;
+  for (int64_t p = 0; p < pattern.level(first - 1).positions; p++) {
+    Range below{p, p + 1};
+    for (size_t k = first; k <= last && below.size() > 0; k++) {
+      auto children = functions_of(pattern.format().levels()[k]).children;
+      below = {children(pattern.level(k), below.lo).lo, children(pattern.level(k), below.hi - 1).hi};
+    }
+    most = std::max(most, below.size());
+  }
+  return most;
+}
+
+// Collective. Of a whole tensor: not more than this, and no more than there are where pieces have whole rows.
+int64_t longest_row(runtime::Transport& transport, const Home& home, size_t first, size_t last) {
+  int64_t most = home.positions(last);
+  // Positions with equal coordinates are one row.
+  if (home.format().levels()[first].properties().branchless) return most;
+  bool whole = true;
+  for (const Share& share : home.shares().of) {
+    if (holds_nothing(share, home.dims())) continue;
+    whole &= share.fused.empty() && share.positions.empty();
+    for (size_t k = first; k < home.order(); k++) {
+      size_t d = size_t(home.format().mode_order()[k]);
+      whole &= share.coordinates[d].size() == home.dims()[d];
+    }
+  }
+  int64_t here = 0;
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) {
+    int64_t row = longest_row(home.piece(q).pattern(), first, last);
+    here = whole ? std::max(here, row) : here + row;
+  }
+  using runtime::ReduceOp;
+  return std::min(most, transport.allreduce(here, whole ? ReduceOp::Max : ReduceOp::Sum));
+}
+
+}  // namespace
+
+// A leaf for any pieces tells which dense levels it walks all of. Blocks of a result that one colour writes are places
+// for all of their elements: then they may be those of its home.
+Located find_located(const lower::Distributed& program) {
+  Located out;
+  std::vector<IndexVar> outer;
+  for (const Forall& loop : program.loops) outer.push_back(loop.var);
+  lower::Kernel kernel =
+      lower::lower(lower::insert_workspace(program.leaf, outer), {.operands = lower::Operands::Pieces, .outer = outer});
+  for (size_t k = 0; k < program.accesses.size(); k++) {
+    const Access& a = program.accesses[k].access;
+    out.emplace_back();
+    for (size_t d = 0; d < a.indices.size(); d++) {
+      bool swept = std::find(kernel.swept.begin(), kernel.swept.end(), a.indices[d]) != kernel.swept.end();
+      // What a sparse tensor stores elsewhere needs a place too, unless only what occurs elsewhere is fetched of it.
+      bool fetched = std::holds_alternative<plan::Gather>(program.plan.accesses[k].projections[d]);
+      bool block = k == 0 && program.plan.accesses[k].privilege == plan::Privilege::Write &&
+                   std::holds_alternative<plan::Affine>(program.plan.accesses[k].projections[d]);
+      out.back().push_back(!swept && !block && (fetched || a.tensor.format().is_dense()));
+    }
+  }
+  for (const lower::LevelOfTensor& whole : kernel.whole_levels) {
+    size_t k = whole.tensor == 0 ? 0 : number_of(program, kernel.operands[size_t(whole.tensor) - 1]);
+    out[k][program.plan.accesses[k].dims[whole.level]] = false;
+  }
+  return out;
+}
+
+Tasks::Tasks(const lower::Distributed& program, const Homes& operands, const Shares& result,
+             runtime::Transport& transport, const Located& located)
+    : program_(program),
+      transport_(transport),
+      located_(located),
+      bounds_(program.leaf.provenance, [this](const Levels& levels) { return positions(levels); }),
+      grid_({}) {
+  for (const auto& [tensor, home] : operands)
+    for (size_t level = 0; level < home->order(); level++) positions_[{tensor, level}] = home->positions(level);
+  count_longest_rows(operands);
+  for (size_t k = 0; k < program.loops.size(); k++)
+    (program.loops[k].tags.place == Place::Distributed ? distributed_ : sequential_).push_back(k);
+  // A loop without values has one turn with nothing to do.
+  auto extents = [&](const std::vector<size_t>& loops) {
+    std::vector<int64_t> out;
+    for (size_t k : loops) out.push_back(std::max<int64_t>(1, bounds_.size(program.loops[k].var)));
+    return out;
+  };
+  // Without distributed loops every rank computes all of it, if it has all: otherwise the first one does.
+  everywhere_ = distributed_.empty() && everything_is_everywhere(operands, result);
+  grid_ = everywhere_ ? ColourGrid({transport.size()}) : ColourGrid(extents(distributed_));
+  colours_ = runtime::Mapping(grid_.count(), transport.size()).colours_of(transport.rank());
+  ColourGrid all(extents(sequential_));
+  for (int64_t s = 0; s < all.count(); s++) steps_.push_back(all.point_of(s));
+}
+
+// Collective. Of levels whose positions are counted row by row by loops around the leaf.
+void Tasks::count_longest_rows(const Homes& operands) {
+  const Provenance& provenance = program_.leaf.provenance;
+  if (std::none_of(program_.loops.begin(), program_.loops.end(),
+                   [&](const Forall& loop) { return !provenance.range_depends_on(loop.var).empty(); }))
+    return;
+  for (const Relation& relation : provenance.relations) {
+    auto* stored = relation.replaced[0].value.as<StoredCoordinate>();
+    if (!stored || stored->levels.first == 0) continue;
+    const auto& [access, first, last] = stored->levels;
+    auto [row, fresh] = longest_.try_emplace({access.tensor, first, last}, 0);
+    if (fresh) row->second = longest_row(transport_, *operands.at(access.tensor), first, last);
+  }
+}
+
+int64_t Tasks::positions(const Levels& levels) const {
+  int64_t all = positions(levels.access, levels.last);
+  if (levels.first == 0) return all;
+  auto row = longest_.find({levels.access.tensor, levels.first, levels.last});
+  return row == longest_.end() ? all : row->second;
+}
+
+bool Tasks::everything_is_everywhere(const Homes& operands, const Shares& result) const {
+  auto everywhere = [&](const Shares& shares, const std::vector<int64_t>& dims) {
+    runtime::Mapping ranks(shares.grid.count(), transport_.size());
+    std::vector<bool> has(size_t(transport_.size()));
+    for (int64_t c = 0; c < shares.grid.count(); c++)
+      if (shares.of[size_t(c)] == whole_share(dims)) has[size_t(ranks.rank_of(c))] = true;
+    return std::all_of(has.begin(), has.end(), [](bool b) { return b; });
+  };
+  return everywhere(result, known_dims(program_.leaf.result)) &&
+         std::all_of(operands.begin(), operands.end(),
+                     [&](const auto& operand) { return everywhere(operand.second->shares(), operand.second->dims()); });
+}
+
+bool Tasks::by_steps(size_t access) const {
+  return std::any_of(sequential_.begin(), sequential_.end(),
+                     [&](size_t loop) { return loop < program_.plan.accesses[access].depth; });
+}
+
+Step Tasks::step_of(size_t access, const Step& step) const {
+  Step out;
+  for (size_t k = 0; k < step.size(); k++)
+    if (sequential_[k] < program_.plan.accesses[access].depth) out.push_back(step[k]);
+  return out;
+}
+
+LoopValues Tasks::values(int64_t colour, const Step& step) const {
+  LoopValues out;
+  std::vector<int64_t> point = distributed_.empty() ? std::vector<int64_t>() : grid_.point_of(colour);
+  for (size_t k = 0; k < distributed_.size(); k++) out.emplace(program_.loops[distributed_[k]].var, point[k]);
+  for (size_t k = 0; k < step.size(); k++) out.emplace(program_.loops[sequential_[k]].var, step[k]);
+  return out;
+}
+
+// Those of the loops that an access is fetched inside of.
+LoopValues Tasks::values_for(size_t access, int64_t colour, const Step& step) const {
+  LoopValues all = values(colour, step), out;
+  for (const IndexVar& loop : program_.accesses[access].loops)
+    if (auto value = all.find(loop); value != all.end()) out.insert(*value);
+  return out;
+}
+
+// Loops without values tell, and variables of which the loops around leave nothing; not variables without values, which
+// may be those of loops inside that only some terms have.
+bool Tasks::is_idle(const LoopValues& values) const {
+  const Provenance& provenance = program_.leaf.provenance;
+  auto beyond = [&](const auto& value) { return value.second >= bounds_.size(value.first); };
+  if (std::any_of(values.begin(), values.end(), beyond)) return true;
+  auto left_out = [&](const IndexVar& var) { return bounds_.size(var) > 0 && bounds_.of(var, values).size() <= 0; };
+  for (const Root& root : provenance.roots) {
+    bool cut = std::any_of(values.begin(), values.end(),
+                           [&](const auto& value) { return provenance.bounded_by(root.var, value.first); });
+    if (cut && left_out(root.var)) return true;
+  }
+  return std::any_of(program_.accesses.begin(), program_.accesses.end(),
+                     [&](const lower::PlannedAccess& a) { return a.split && left_out(a.split->position); });
+}
+
+// What the loops leave of a dimension of an access.
+Range Tasks::range(size_t access, size_t dim, const LoopValues& values) const {
+  const IndexVar& var = program_.accesses[access].access.indices[dim];
+  const plan::Projection& projection = program_.plan.accesses[access].projections[dim];
+  bool cut = std::holds_alternative<plan::Affine>(projection) || std::holds_alternative<plan::Gather>(projection);
+  return cut ? bounds_.of(var, values) : Range{0, bounds_.size(var)};
+}
+
+Need Tasks::need(size_t access, int64_t colour, const Step& step, const Pieces& pieces) {
+  const lower::PlannedAccess& a = program_.accesses[access];
+  LoopValues values = values_for(access, colour, step);
+  bool none = is_idle(values);
+  Need out;
+  for (size_t d = 0; d < a.access.indices.size(); d++) {
+    Space set = none ? Space(1) : interval(range(access, d, values));
+    auto* gather = std::get_if<plan::Gather>(&program_.plan.accesses[access].projections[d]);
+    if (gather && colours_.contains(colour) && !none) {
+      if (std::optional<Space> found = evaluate(gather->set, colour, pieces)) set = set & *found;
+      // The factors around an access may leave more than the loops come to: the piece has no places for that.
+      if (std::optional<Range> reached = reach(access, d, colour, pieces)) set = set & interval(*reached);
+    }
+    out.coordinates.push_back(std::move(set));
+  }
+  if (a.split) out.positions = none ? Range{0, 0} : bounds_.of(a.split->position, values);
+  return out;
+}
+
+// None: everything.
+std::optional<Space> Tasks::evaluate(const plan::Set& set, int64_t colour, const Pieces& pieces) {
+  return match(
+      set, [](const plan::Everything&) -> std::optional<Space> { return {}; },
+      [&](const plan::Occurring& n) -> std::optional<Space> {
+        auto [found, fresh] = occurring_.try_emplace({n.access, n.level});
+        if (fresh)
+          for (int64_t c = colours_.lo; c < colours_.hi; c++)
+            found->second.push_back(occurring((*pieces[n.access])[c], n.level));
+        return found->second[size_t(colour - colours_.lo)];
+      },
+      [&](const plan::Both& n) -> std::optional<Space> {
+        std::optional<Space> a = evaluate(n.a, colour, pieces), b = evaluate(n.b, colour, pieces);
+        if (!a || !b) return a ? a : b;
+        return *a & *b;
+      },
+      [&](const plan::Either& n) -> std::optional<Space> {
+        std::optional<Space> a = evaluate(n.a, colour, pieces), b = evaluate(n.b, colour, pieces);
+        if (!a || !b) return {};
+        return *a | *b;
+      });
+}
+
+Ranges Tasks::ranges(size_t access, int64_t colour, const Step& step, const Pieces& pieces) {
+  const lower::PlannedAccess& a = program_.accesses[access];
+  LoopValues values = values_for(access, colour, step);
+  bool none = is_idle(values);
+  Ranges out;
+  for (size_t d = 0; d < a.access.indices.size(); d++) {
+    if (none) out.push_back(Range{0, 0});
+    else if (!a.by_position[d]) {
+      Range all = range(access, d, values);
+      std::optional<Range> reached = reach(access, d, colour, pieces);
+      out.push_back(reached ? runtime::common(all, *reached) : all);
+      if (runtime::is_empty(*out.back())) out.back() = Range{all.lo, all.lo};
+    } else if (a.split) out.push_back(std::nullopt);
+    else out.push_back(hull(*evaluate(*a.by_position[d], colour, pieces)));
+  }
+  return out;
+}
+
+// Where the leaf comes to a dimension only at coordinates that pieces store at sparse levels: the smallest range around
+// them. None where it comes to others, or where a piece is not there yet.
+std::optional<Range> Tasks::reach(size_t access, size_t dim, int64_t colour, const Pieces& pieces) {
+  if (!located_[access][dim]) return {};
+  const IndexVar& var = program_.accesses[access].access.indices[dim];
+  std::optional<Space> all;
+  for (size_t k = 1; k < program_.accesses.size(); k++) {
+    const Access& other = program_.accesses[k].access;
+    for (size_t d = 0; d < other.indices.size(); d++) {
+      size_t level = other.tensor.format().level_of(d);
+      if (!(other.indices[d] == var) || other.tensor.format().levels()[level].properties().full) continue;
+      bool later = program_.accesses[k].loops.size() > program_.accesses[access].loops.size();
+      if (!pieces[k] || later) return {};
+      Space here = *evaluate(plan::Occurring{k, level}, colour, pieces);
+      all = all ? *all | here : here;
+    }
+  }
+  return all ? std::optional(hull(*all)) : std::nullopt;
+}
+
+void Tasks::forget(size_t access) {
+  std::erase_if(occurring_, [&](const auto& found) { return found.first.first == access; });
+}
+
+bool Tasks::are_disjoint() const {
+  const TensorVar& result = program_.leaf.result;
+  std::vector<Space> boxes;
+  for (int64_t c = 0; c < grid_.count(); c++) {
+    LoopValues values = values_for(0, c, {});
+    if (is_idle(values)) continue;
+    std::vector<Space> sides;
+    for (size_t d = 0; d < result.order(); d++) sides.push_back(interval(range(0, d, values)));
+    boxes.push_back(product_of(result.format(), sides));
+  }
+  return boxes.size() <= 1 || runtime::are_disjoint(boxes);
+}
+
+}  // namespace spdistal

@@ -1,0 +1,121 @@
+#include "process/process.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/text.hpp"
+#include "runtime/transport/numbered.hpp"
+#include "runtime/transport/start.hpp"
+#include "spdistal/error.hpp"
+
+namespace spdistal {
+namespace {
+
+const std::vector<std::string> known_variables = {"SPDISTAL_CACHE_BYTES", "SPDISTAL_CACHE_DIR",
+                                                  "SPDISTAL_CHECK_COLLECTIVES", "SPDISTAL_COMPILER",
+                                                  "SPDISTAL_THREADS"};
+
+std::string variable(const char* name, const std::string& otherwise = {}) {
+  const char* value = std::getenv(name);
+  return value ? value : otherwise;
+}
+
+// A whole number, if the variable has a value.
+std::optional<int64_t> count_in(const char* name, int64_t least, std::string_view of) {
+  std::string text = variable(name);
+  if (text.empty()) return std::nullopt;
+  int64_t count = 0;
+  auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc{} || stop != text.data() + text.size() || count < least)
+    throw UserError(fmt::format("{} is '{}', which is no number of {}", name, text, of));
+  return count;
+}
+
+std::string default_cache() {
+  if (std::string xdg = variable("XDG_CACHE_HOME"); !xdg.empty()) return xdg + "/spdistal";
+  if (std::string home = variable("HOME"); !home.empty()) return home + "/.cache/spdistal";
+  return "";
+}
+
+// Of the processors that this process may run on, its part: each is shared by all ranks of the node that may run there.
+// Ranks that a launcher has bound to processors of their own thus use all of those.
+int64_t part_of_processors(runtime::Transport& transport) {
+  if (transport.size() == 1) return omp_get_max_threads();
+  struct Place {
+    char node[256] = {};
+    cpu_set_t processors;
+  } here;
+  gethostname(here.node, sizeof(here.node) - 1);
+  CPU_ZERO(&here.processors);
+  if (sched_getaffinity(0, sizeof(here.processors), &here.processors) != 0) return 1;
+  std::vector<Place> all = transport.allgather(here);
+  double part = 0;
+  for (int p = 0; p < CPU_SETSIZE; p++) {
+    if (!CPU_ISSET(p, &here.processors)) continue;
+    part += 1.0 / double(std::count_if(all.begin(), all.end(), [&](const Place& place) {
+              return std::strcmp(place.node, here.node) == 0 && CPU_ISSET(p, &place.processors);
+            }));
+  }
+  return std::max<int64_t>(1, int64_t(part + 1e-6));
+}
+
+}  // namespace
+
+ProcessOptions ProcessOptions::from_environment() {
+  for (char** entry = environ; *entry; entry++) {
+    std::string_view text = *entry;
+    std::string name(text.substr(0, text.find('=')));
+    if (name.starts_with("SPDISTAL_") &&
+        std::find(known_variables.begin(), known_variables.end(), name) == known_variables.end())
+      throw UserError(fmt::format("there is no setting {} in the environment", name),
+                      suggest(name, known_variables, "the settings are"));
+  }
+  ProcessOptions out;
+  out.jit.compiler = variable("SPDISTAL_COMPILER", "c++");
+  out.jit.search_path = variable("PATH", out.jit.search_path);
+  out.jit.temporary = variable("TMPDIR", out.jit.temporary);
+  out.jit.cache_folder = variable("SPDISTAL_CACHE_DIR", default_cache());
+  if (!variable("OMP_NUM_THREADS").empty()) out.threads = omp_get_max_threads();
+  if (std::string check = variable("SPDISTAL_CHECK_COLLECTIVES"); !check.empty()) {
+    if (check != "0" && check != "1")
+      throw UserError(fmt::format("SPDISTAL_CHECK_COLLECTIVES is '{}', neither 0 nor 1", check));
+    out.check_collectives = check == "1";
+  }
+  out.jit.cache_bytes = count_in("SPDISTAL_CACHE_BYTES", 0, "bytes").value_or(out.jit.cache_bytes);
+  if (auto threads = count_in("SPDISTAL_THREADS", 1, "threads")) out.threads = threads;
+  return out;
+}
+
+Process::Process(ProcessOptions options, std::shared_ptr<runtime::Transport> ranks)
+    : jit([&] {
+        options.jit.note = [this](const std::string& note) { notes.push_back(note); };
+        return options.jit;
+      }()),
+      context(options.threads.value_or(omp_get_max_threads()), options.smallest_shared),
+      overlap_bytes(options.overlap_bytes),
+      checks_collectives_(options.check_collectives),
+      shares_processors_(!options.threads),
+      ranks_(std::move(ranks)) {}
+
+runtime::Transport& Process::transport() {
+  if (!transport_) connect(ranks_ ? ranks_ : start_ranks());
+  return *transport_;
+}
+
+void Process::connect(std::shared_ptr<runtime::Transport> transport) {
+  transport_ = transport && checks_collectives_ ? runtime::numbered(std::move(transport)) : std::move(transport);
+  if (transport_ && shares_processors_) context.use(part_of_processors(*transport_));
+}
+
+std::shared_ptr<runtime::Transport> start_ranks() {
+  return runtime::start_transport([](const char* name) { return std::getenv(name); });
+}
+
+}  // namespace spdistal

@@ -1,0 +1,63 @@
+// What a process has once to compile and run with: the options from its environment, the compiler of kernels, memory that
+// kernels reuse, and the connection to the other ranks.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/jit.hpp"
+#include "runtime/device/host_context.hpp"
+#include "runtime/transport/transport.hpp"
+
+namespace spdistal {
+
+/// Read once, here and nowhere else: SPDISTAL_CACHE_DIR (compiled kernels; default the user's cache folder),
+/// SPDISTAL_CACHE_BYTES (that they take there at most: those used least recently go; default 256 MiB, 0 keeps none),
+/// SPDISTAL_CHECK_COLLECTIVES (1: ranks that make different collective calls are told which; default in debug builds),
+/// SPDISTAL_COMPILER (default c++; empty: interpret), SPDISTAL_THREADS (default what OpenMP was told, else this rank's part
+/// of the processors of its node).
+struct ProcessOptions {
+  codegen::JitOptions jit;
+  std::optional<int64_t> threads = {};
+  int64_t smallest_shared = 0;      // stored elements below which a kernel runs on one thread
+  int64_t overlap_bytes = 1 << 16;  // from other ranks: computing meanwhile pays from so many on
+#ifdef SPDISTAL_DEBUG
+  bool check_collectives = true;
+#else
+  bool check_collectives = false;
+#endif
+
+  /// Throws UserError for a variable SPDISTAL_* that does not exist, and for values that make no sense.
+  static ProcessOptions from_environment();
+};
+
+class Process {
+ public:
+  /// `ranks` are those that it is connected to already, if it is.
+  explicit Process(ProcessOptions options, std::shared_ptr<runtime::Transport> ranks = nullptr);
+
+  /// MPI where a launcher started the process or the program runs MPI already, else this process alone. Started when it
+  /// is first asked for.
+  runtime::Transport& transport();
+  /// Collective over the ranks of the transport. Another one from now on; tensors that were made before are not to be used
+  /// any more.
+  void connect(std::shared_ptr<runtime::Transport> transport);
+
+  bool is_connected() const { return transport_ != nullptr; }
+
+  codegen::Jit jit;
+  runtime::HostContext context;
+  int64_t overlap_bytes;
+  std::vector<std::string> notes;  // what a user should know, such as that there is no compiler
+
+ private:
+  bool checks_collectives_;
+  bool shares_processors_;  // nobody said how many threads to use
+  std::shared_ptr<runtime::Transport> ranks_, transport_;
+};
+
+/// The ranks that a launcher started with this process, or this process alone.
+std::shared_ptr<runtime::Transport> start_ranks();
+
+}  // namespace spdistal
