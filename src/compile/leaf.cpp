@@ -259,11 +259,25 @@ bool Leaf::is_placed() const {
   return kernel_.assembly == lower::Assembly::Dense || kernel_.assembly == lower::Assembly::Shared;
 }
 
-Storage Leaf::compute(const Storages& storages, runtime::HostContext& context, const Run& run) const {
+bool Leaf::overwrites() const { return kernel_.assembly == lower::Assembly::Dense && start_ == Start::Zero; }
+
+LeafInputs Leaf::inputs_from(const Storages& storages) const {
   std::vector<const Storage*> operands;
   for (const Access& access : kernel_.operands) operands.push_back(storages.at(access.tensor));
   // Sizes are known by now; a number of pieces that nobody gave is the number of processes.
-  LeafInputs inputs(*this, operands, [](const lower::RunTimeNumber&) { return 1; });
+  return LeafInputs(*this, operands, [](const lower::RunTimeNumber&) { return 1; });
+}
+
+void Leaf::compute_into(Storage& result, const Storages& storages, runtime::HostContext& context,
+                        const Run& run) const {
+  require(overwrites(), "only what is overwritten is computed where something else was");
+  LeafInputs inputs = inputs_from(storages);
+  View view(result);
+  compute_into(view, inputs, context, run);
+}
+
+Storage Leaf::compute(const Storages& storages, runtime::HostContext& context, const Run& run) const {
+  LeafInputs inputs = inputs_from(storages);
   if (!is_placed() || start_ == Start::Zero) return compute(inputs, whole_bounds(kernel_.result), context, run);
   Storage out = storages.at(kernel_.result)->clone();
   View view(out);

@@ -106,6 +106,8 @@ class Leaf {
   const notation::ConcreteStatement& statement() const { return statement_; }
   /// Has the result a place for every element before the call? Otherwise the kernel assembles it.
   bool is_placed() const;
+  /// Does it write every element of a dense result, whatever was there before?
+  bool overwrites() const;
 
   /// Are a piece's index arrays as wide as those that operand k was compiled for?
   bool fits(size_t k, const Pattern& piece) const;
@@ -116,6 +118,8 @@ class Leaf {
   /// Computes the result from whole tensors. For a statement that adds (+=) to a dense result, `storages` has what it
   /// held before.
   Storage compute(const Storages& storages, runtime::HostContext& context, const Run& run) const;
+  /// The same into what the tensor held before. Of a leaf that overwrites.
+  void compute_into(Storage& result, const Storages& storages, runtime::HostContext& context, const Run& run) const;
   /// Computes a piece of the result that covers these coordinates, one range for each dimension; it starts from zero.
   Storage compute(LeafInputs& inputs, const std::vector<Range>& bounds, runtime::HostContext& context,
                   const Run& run) const;
@@ -125,6 +129,8 @@ class Leaf {
   PatternHandle result_pattern(const LeafInputs& inputs, const std::vector<Range>& bounds) const;
 
  private:
+  LeafInputs inputs_from(const Storages& storages) const;
+
   notation::ConcreteStatement statement_;
   notation::Start start_;
   lower::Kernel kernel_;

@@ -313,7 +313,7 @@ struct Execution::State {
 
   void launch_chunks(Home& result, When when) {
     for (int64_t c = colours().lo; c < colours().hi; c++) {
-      if (targets[size_t(c - colours().lo)].idle || tasks->is_idle(c, {})) continue;
+      if (rests(c, {})) continue;
       Storage& into = *in_place ? result.piece(c) : (*homecoming)[c];
       for (int64_t chunk = 0; chunk < Chunks::per_colour; chunk++) {
         if ((*ready)[size_t(c - colours().lo)][size_t(chunk)] != (when == When::Ready)) continue;
@@ -325,8 +325,13 @@ struct Execution::State {
     }
   }
 
+  // Has a colour nothing to do? Where there are no steps, its target says so.
+  bool rests(int64_t colour, const Step& step) const {
+    return targets[size_t(colour - colours().lo)].idle || (!step.empty() && tasks->is_idle(colour, step));
+  }
+
   void launch_dense(const Turn& turn, Storage& into) {
-    if (targets[size_t(turn.colour - colours().lo)].idle || tasks->is_idle(turn.colour, turn.step)) {
+    if (rests(turn.colour, turn.step)) {
       if (turn.start == Start::Zero) into.zero();
       return;
     }

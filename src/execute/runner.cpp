@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "compile/described.hpp"
 #include "lower/distribute.hpp"
 #include "tensor/distribute.hpp"
@@ -67,14 +69,22 @@ void Runner::compute(const Homes& operands, const Shares& shares, std::optional<
   }
   Storages storages = storages_of(operands);
   const Compiled& compiled = compiled_for(storages);
-  // What nobody reads any more makes room for what comes: the same memory, mapped and often still in a cache.
-  if (!storages.contains(statement_.result)) result.reset();
   std::vector<const void*> numbers = addresses_of(arguments);
-  Storage made = compiled.leaf.compute(storages, process_->context, [&](spd_call& call) {
+  auto run = [&](spd_call& call) {
     call.arguments = numbers.data();
     compiled.kernel(call);
-  });
-  result = scatter(process_->transport(), std::move(made), shares);
+  };
+  // What nobody reads any more makes room for what comes: the same memory, mapped and often still in a cache.
+  std::optional<Home> before;
+  if (!storages.contains(statement_.result)) before = std::exchange(result, std::nullopt);
+  if (before && compiled.leaf.overwrites() && before->shares() == shares) {
+    compiled.leaf.compute_into(before->piece(0), storages, process_->context, run);
+    before->changed();
+    result = std::move(before);
+    return;
+  }
+  before.reset();
+  result = scatter(process_->transport(), compiled.leaf.compute(storages, process_->context, run), shares);
 }
 
 std::string Runner::kernel() const { return execution_ ? execution_->kernel() : compiled_->kernel.text(); }
