@@ -1,8 +1,10 @@
-// Expressions of index notation and of index variables, as kernel IR.
+#include "lower/values.hpp"
+
 #include <fmt/format.h>
 
 #include "base/require.hpp"
-#include "lower/lowerer.hpp"
+#include "lower/access.hpp"
+#include "lower/iterate/positions.hpp"
 #include "machine/print.hpp"
 
 namespace spdistal::lower {
@@ -64,26 +66,17 @@ bool is_zero_for_good(const notation::Expr& expr) {
       [](const Call&) { return false; }, [](const Sum& n) { return is_zero_for_good(n.body); });
 }
 
-}  // namespace
-
-int Lowerer::find_operand(const Access& access) const {
-  for (size_t k = 0; k < kernel_.operands.size(); k++)
-    if (structurally_equal(kernel_.operands[k], access)) return int(k);
-  require(false, "every access that is read is an operand");
-  return 0;
-}
-
-Expr Lowerer::load_operand(int operand) {
-  const AccessState& state = states_[size_t(operand)];
-  require(at_end(operand),
-          fmt::format("{} is read where all its levels were gone down", print_(kernel_.operands[size_t(operand)])));
+Expr load_operand(Context& c, const Scope& s, int operand) {
+  const AccessState& state = s.access(operand);
+  require(at_end(c, s, operand),
+          fmt::format("{} is read where all its levels were gone down", c.print(c.access(operand + 1))));
   if (state.value) return *state.value;
-  Expr value = ir::load(vals_array(operand + 1), state.position);
+  Expr value = ir::load(c.vals_array(operand + 1), state.position);
   return state.present ? ir::select(*state.present, value, ir::zero(ir::type_of(value))) : value;
 }
 
 // Where something of an expression is stored, as a condition at the place at hand; none: certainly.
-std::optional<Expr> Lowerer::where_present(const notation::Expr& expr) const {
+std::optional<Expr> where_present(const Context& c, const Scope& s, const notation::Expr& expr) {
   using Condition = std::optional<Expr>;
   auto either = [](const Condition& a, const Condition& b) -> Condition {
     return a && b ? Condition(*a || *b) : std::nullopt;
@@ -91,49 +84,61 @@ std::optional<Expr> Lowerer::where_present(const notation::Expr& expr) const {
   return match(
       expr,
       [&](const Access& n) -> Condition {
-        return temporaries_.contains(n.tensor) ? std::nullopt : states_[size_t(find_operand(n))].present;
+        return s.temporaries.contains(n.tensor) ? std::nullopt : s.access(c.find_operand(n)).present;
       },
       [](const Literal&) -> Condition { return {}; }, [](const Argument&) -> Condition { return {}; },
-      [&](const Neg& n) { return where_present(n.a); },
+      [&](const Neg& n) { return where_present(c, s, n.a); },
       [&](const Binary& n) -> Condition {
-        Condition a = where_present(n.a);
+        Condition a = where_present(c, s, n.a);
         if (n.op == BinaryOp::Div) return a;
-        Condition b = where_present(n.b);
+        Condition b = where_present(c, s, n.b);
         if (n.op != BinaryOp::Mul) return either(a, b);
         return a && b ? Condition(*a && *b) : a ? a : b;
       },
       [&](const Call& n) -> Condition {
         bool zero_at_zero = n.function != Function::Exp && n.function != Function::Log && n.function != Function::Pow;
         if (!zero_at_zero) return {};
-        Condition out = where_present(n.args[0]);
-        return n.args.size() == 1 ? out : either(out, where_present(n.args[1]));
+        Condition out = where_present(c, s, n.args[0]);
+        return n.args.size() == 1 ? out : either(out, where_present(c, s, n.args[1]));
       },
       [](const Sum&) -> Condition { return {}; });
 }
 
-Expr Lowerer::value(const notation::Expr& expr) {
-  if (summed_) return *summed_;
+Expr argument(Context& c, const Argument& n) {
+  require(n.number > 0, "arguments of a statement are numbered");
+  return c.f.argument(name_of(n), int(n.number) - 1, n.value.type());
+}
+
+Expr extent(Context& c, const Pieces& pieces, const std::string& of) {
+  if (pieces.extent().is_literal()) return ir::int64(*pieces.value());
+  return c.number(fmt::format("size_{}", of), pieces.extent());
+}
+
+}  // namespace
+
+Expr value(Context& c, const Scope& s, const notation::Expr& expr) {
+  if (s.summed) return *s.summed;
   return match(
       expr,
       [&](const Access& n) -> Expr {
-        auto temporary = temporaries_.find(n.tensor);
-        if (temporary == temporaries_.end()) return load_operand(find_operand(n));
+        auto temporary = s.temporaries.find(n.tensor);
+        if (temporary == s.temporaries.end()) return load_operand(c, s, c.find_operand(n));
         if (n.indices.empty()) return temporary->second.values;
         if (temporary->second.slot) return ir::load(temporary->second.values, *temporary->second.slot);
-        return ir::load(temporary->second.values, temporary_position(temporary->second, n.indices));
+        return ir::load(temporary->second.values, temporary_position(s, temporary->second, n.indices));
       },
       [&](const Literal& n) -> Expr { return ir::literal(n.value); },
-      [&](const Argument& n) -> Expr { return argument(n); },
-      [&](const Neg& n) -> Expr { return -ir::cast(type_of(expr), value(n.a)); },
+      [&](const Argument& n) -> Expr { return argument(c, n); },
+      [&](const Neg& n) -> Expr { return -ir::cast(type_of(expr), value(c, s, n.a)); },
       [&](const Binary& n) -> Expr {
         ScalarType type = type_of(expr);
         if (is_zero_for_good(expr)) return ir::zero(ir::value_of(type));
-        Expr b = ir::cast(type, value(n.b)), a = ir::cast(type, value(n.a));
+        Expr b = ir::cast(type, value(c, s, n.b)), a = ir::cast(type, value(c, s, n.a));
         bool divides = n.op == notation::BinaryOp::Div && is_integral(type);
         if (divides && may_trap(b)) return ir::call(ir::Math::Quotient, {a, b});
         Expr out = ir::binary(op_of(n.op), a, b);
         if (!tells_zeros_apart(n)) return out;
-        std::optional<Expr> present = where_present(expr);
+        std::optional<Expr> present = where_present(c, s, expr);
         return present ? ir::select(*present, out, ir::zero(ir::type_of(out))) : out;
       },
       [&](const Call& n) -> Expr {
@@ -142,7 +147,7 @@ Expr Lowerer::value(const notation::Expr& expr) {
         bool keeps = n.function == Function::Abs || n.function == Function::Min || n.function == Function::Max;
         if (is_integral(type) && !keeps) type = ScalarType::Float64;
         std::vector<Expr> args;
-        for (const notation::Expr& arg : n.args) args.push_back(ir::cast(type, value(arg)));
+        for (const notation::Expr& arg : n.args) args.push_back(ir::cast(type, value(c, s, arg)));
         if (n.function == Function::Min) return ir::min(args[0], args[1]);
         if (n.function == Function::Max) return ir::max(args[0], args[1]);
         return ir::call(math_of(n.function), args);
@@ -153,42 +158,37 @@ Expr Lowerer::value(const notation::Expr& expr) {
       });
 }
 
-Expr Lowerer::argument(const Argument& n) {
-  require(n.number > 0, "arguments of a statement are numbered");
-  return f_.argument(name_of(n), int(n.number) - 1, n.value.type());
-}
-
-Expr Lowerer::temporary_position(const Temporary& temporary, const std::vector<IndexVar>& indices) {
+Expr temporary_position(const Scope& s, const Temporary& temporary, const std::vector<IndexVar>& indices) {
   Expr position = ir::int64(0);
-  for (size_t d = 0; d < indices.size(); d++) position = position * temporary.sizes[d] + values_.at(indices[d]);
+  for (size_t d = 0; d < indices.size(); d++) position = position * temporary.sizes[d] + s.values.at(indices[d]);
   return position;
 }
 
 // ---- index variables ----
 
-Expr Lowerer::extent(const Pieces& pieces, const std::string& of) {
-  if (pieces.extent().is_literal()) return ir::int64(*pieces.value());
-  return number(fmt::format("size_{}", of), pieces.extent());
-}
-
-Expr Lowerer::size(const IndexVar& var) {
-  if (const Root* root = provenance_.root(var)) return extent(root->size, name(var));
-  for (const Made& made : provenance_.made_by(var)->made)
-    if (made.var == var) return index(made.size);
+Expr size(Context& c, const Scope& s, const IndexVar& var) {
+  if (const Root* root = c.provenance.root(var)) return extent(c, root->size, c.name(var));
+  for (const Made& made : c.provenance.made_by(var)->made)
+    if (made.var == var) return index(c, s, made.size);
   require(false, "a variable is a root or made by a relation");
   return ir::int64(0);
 }
 
-Expr Lowerer::index(const IndexExpr& expr) {
+Expr nonzero(const Expr& size) {
+  if (!ir::constant(size)) return ir::max(size, ir::int64(1));
+  return ir::constant_integer(size) == 0 ? ir::int64(1) : size;
+}
+
+Expr index(Context& c, const Scope& s, const IndexExpr& expr) {
   return match(
-      expr, [&](const ValueOf& n) -> Expr { return values_.at(n.var); },
-      [&](const SizeOf& n) -> Expr { return size(n.var); },
+      expr, [&](const ValueOf& n) -> Expr { return s.values.at(n.var); },
+      [&](const SizeOf& n) -> Expr { return size(c, s, n.var); },
       [&](const notation::Number& n) -> Expr {
         const Param* param = n.value.extent().param();
-        return extent(n.value, param ? print_.name(*param) : "");
+        return extent(c, n.value, param ? c.print.name(*param) : "");
       },
-      [&](const IndexBinary& n) -> Expr { return combine(n.op, index(n.a), index(n.b)); },
-      [&](const StoredCount& n) -> Expr { return count_positions(n.levels); },
+      [&](const IndexBinary& n) -> Expr { return combine(n.op, index(c, s, n.a), index(c, s, n.b)); },
+      [&](const StoredCount& n) -> Expr { return count_positions(c, s, n.levels); },
       [&](const StoredCoordinate&) -> Expr {
         require(false, "stored coordinates are found by position loops");
         return ir::int64(0);

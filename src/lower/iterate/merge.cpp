@@ -1,11 +1,16 @@
-// Loops over several accesses side by side.
+// What several accesses store, side by side: the smallest coordinate at hand is next.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
 #include <limits>
 
-#include "lower/lowerer.hpp"
+#include "lower/access.hpp"
+#include "lower/bind.hpp"
+#include "lower/divide/divide.hpp"
+#include "lower/iterate/pattern.hpp"
+#include "lower/questions.hpp"
+#include "lower/visit.hpp"
 
 namespace spdistal::lower {
 
@@ -13,16 +18,24 @@ using namespace notation;
 using ir::Expr;
 using ir::Var;
 
+namespace {
+
+struct Term {
+  int operand;
+  ir::BinaryOp sign;  // Add or Sub
+};
+
 // The operands that the loop's statement adds up, if it does that alone and walks them all: B + C - D.
-std::optional<std::vector<Lowerer::Term>> Lowerer::plain_sum(const Forall& loop, const std::set<int>& walked) const {
-  auto* assign = loop.body.as<Assign>();
+std::optional<std::vector<Term>> plain_sum(const Context& c, const Scope& s, const Stmt& body,
+                                           const std::set<int>& walked) {
+  auto* assign = body.as<Assign>();
   if (!assign) return {};
   std::vector<Term> out;
   ScalarType type = type_of(assign->rhs);
   std::function<bool(const notation::Expr&, ir::BinaryOp)> add = [&](const notation::Expr& e, ir::BinaryOp sign) {
     if (auto* access = e.as<Access>()) {
-      if (temporaries_.contains(access->tensor) || type_of(e) != type) return false;
-      out.push_back({find_operand(*access), sign});
+      if (s.temporaries.contains(access->tensor) || type_of(e) != type) return false;
+      out.push_back({c.find_operand(*access), sign});
       return walked.contains(out.back().operand);
     }
     auto* sum = e.as<Binary>();
@@ -39,13 +52,14 @@ std::optional<std::vector<Lowerer::Term>> Lowerer::plain_sum(const Forall& loop,
 
 // Accesses that are walked side by side: each has a position, and where some may end before others the coordinate there is
 // kept beside it, past all others at the end.
-class Lowerer::Merge {
+class Merge {
  public:
-  Merge(Lowerer& lowerer, const Forall& loop, const IndexVar& var, const Formula& where, const std::vector<int>& walked)
-      : l_(lowerer), f_(lowerer.f_), loop_(loop), var_(var), where_(where) {
-    for (int k : walked) {
-      std::string tag = fmt::format("{}{}", l_.tensor_name(k + 1), state(k).level + 1);
-      bool last = state(k).level + 1 == l_.kernel_.operands[size_t(k)].tensor.order();
+  Merge(Context& c, const Scope& s, const ForallLoop& loop, const Formula& where)
+      : c_(c), f_(c.f), s_(s), loop_(loop), where_(where) {
+    for (int k : where.atoms()) {
+      size_t level = s.access(k).level;
+      std::string tag = c.level_name(k + 1, level);
+      bool last = level + 1 == c.tensor_var(k + 1).order();
       walkers_.push_back({k, tag, last, {}, {}, {}});
     }
     const auto& alternatives = where.alternatives();
@@ -58,10 +72,10 @@ class Lowerer::Merge {
     for (Walker& w : walkers_) start(w, range, reach);
     // Plain sums are added up as their operands are found.
     if (std::all_of(walkers_.begin(), walkers_.end(), [&](const Walker& w) { return takes_value(w); }))
-      terms_ = l_.plain_sum(loop_, where_.atoms());
+      terms_ = plain_sum(c_, s_, loop_.body(), where_.atoms());
     if (kind_ == Kind::Union) {
       // A union ends with its smallest coordinate: that is carried along.
-      Var i = f_.variable(l_.name(var_), smallest());
+      Var i = f_.variable(c_.name(loop_.var), smallest());
       f_.loop_while(Expr(i) < past, [&] {
         turn(i);
         f_.assign(i, smallest());
@@ -70,8 +84,8 @@ class Lowerer::Merge {
     }
     f_.loop_while(any_of_all([&](const Walker& w) { return goes_on(w); }), [&] {
       if (kind_ == Kind::Intersection)
-        for (Walker& w : walkers_) w.here = f_.constant(name_here(w), l_.coordinate(w.operand, *w.at));
-      turn(f_.constant(l_.name(var_), smallest()));
+        for (Walker& w : walkers_) w.here = f_.constant(name_here(w), coordinate(c_, s_, w.operand, *w.at));
+      turn(f_.constant(c_.name(loop_.var), smallest()));
     });
   }
 
@@ -87,21 +101,20 @@ class Lowerer::Merge {
     std::optional<Var> found = {};  // in this turn
   };
 
-  AccessState& state(int operand) { return l_.states_[size_t(operand)]; }
   std::string name_here(const Walker& w) const {
-    return fmt::format("{}_{}", l_.name(var_), l_.tensor_name(w.operand + 1));
+    return fmt::format("{}_{}", c_.name(loop_.var), c_.tensor_name(w.operand + 1));
   }
   Expr goes_on(const Walker& w) const {
     return kind_ == Kind::Intersection ? Expr(*w.at) < *w.end : Expr(*w.here) < past;
   }
   Expr coordinate_or_past(const Walker& w) {
-    return ir::select(Expr(*w.at) < *w.end, l_.coordinate(w.operand, *w.at), past);
+    return ir::select(Expr(*w.at) < *w.end, coordinate(c_, s_, w.operand, *w.at), past);
   }
   /// Of a last level of a union only the value is wanted: one condition takes it and steps on.
   bool takes_value(const Walker& w) const {
-    return kind_ == Kind::Union && w.last && l_.kernel_.assembly != Assembly::Shared;
+    return kind_ == Kind::Union && w.last && c_.kernel.assembly != Assembly::Shared;
   }
-  bool reads_values() const { return l_.phase_ == Phase::Fill || l_.in_producer_; }
+  bool reads_values() const { return s_.assembling.phase == Phase::Fill || !holds_result(c_, loop_.body()); }
 
   Expr smallest() const {
     Expr out = *walkers_[0].here;
@@ -120,12 +133,12 @@ class Lowerer::Merge {
   }
 
   void start(Walker& w, const Segment& range, Reach reach) {
-    Segment s = l_.segment(w.operand);
+    Segment s = segment(c_, s_, w.operand);
     w.end = f_.constant(w.tag + "_to", s.end);
     if (reach == Reach::Part) {
       Var from = f_.constant(w.tag + "_from", s.begin), to = *w.end;
-      s.begin = l_.seek(w.operand, {from, to}, range.begin);
-      w.end = f_.constant(w.tag + "_last", l_.seek(w.operand, {from, to}, range.end));
+      s.begin = seek(c_, s_, w.operand, {from, to}, range.begin);
+      w.end = f_.constant(w.tag + "_last", seek(c_, s_, w.operand, {from, to}, range.end));
     }
     w.at = f_.variable("p" + w.tag, s.begin);
     if (kind_ != Kind::Intersection) w.here = f_.variable(name_here(w), coordinate_or_past(w));
@@ -133,30 +146,29 @@ class Lowerer::Merge {
 
   /// What happens at one coordinate: whoever has it enters, the body runs, whoever had it steps on.
   void turn(const Var& i) {
-    std::vector<AccessState> entry = l_.states_;
+    Scope here = s_;
     std::optional<Var> sum;
     if (terms_ && reads_values())
-      sum = f_.variable("sum", ir::zero(ir::value_of(type_of(loop_.body.as<Assign>()->rhs))));
+      sum = f_.variable("sum", ir::zero(ir::value_of(type_of(loop_.body().as<Assign>()->rhs))));
     for (Walker& w : walkers_) {
       w.found = f_.constant("has_" + w.tag, ir::equal(*w.here, i));
       std::optional<Var> value;
       if (takes_value(w)) value = take(w, sum);
-      l_.enter(w.operand, *w.at, *w.found, *w.end);
-      if (value) state(w.operand).value = Expr(*value);
+      AccessState& state = here.access(w.operand);
+      state = entered(c_, s_, w.operand, *w.at, *w.found, *w.end);
+      if (value) state.value = Expr(*value);
     }
-    std::vector<AccessState> entered = l_.states_;
-    body(i, sum);
-    l_.states_ = entry;
+    body(here, i, sum);
     for (const Walker& w : walkers_)
-      if (!takes_value(w)) step(w, entered[size_t(w.operand)]);
+      if (!takes_value(w)) step(w, here.access(w.operand));
   }
 
   /// Takes the value, where it is found, into the sum or a variable of its own, and steps on.
   std::optional<Var> take(const Walker& w, const std::optional<Var>& sum) {
-    Var vals = l_.vals_array(w.operand + 1);
+    Var vals = c_.vals_array(w.operand + 1);
     std::optional<Var> value;
     if (reads_values() && !sum)
-      value = f_.variable(fmt::format("{}_{}", l_.tensor_name(w.operand + 1), l_.name(var_)),
+      value = f_.variable(fmt::format("{}_{}", c_.tensor_name(w.operand + 1), c_.name(loop_.var)),
                           ir::zero(ir::value_of(vals.type.scalar)));
     f_.when(*w.found, [&] {
       if (value) f_.assign(*value, ir::load(vals, *w.at));
@@ -168,20 +180,19 @@ class Lowerer::Merge {
     return value;
   }
 
-  void body(const Var& i, const std::optional<Var>& sum) {
-    auto visit = [&] { l_.bind(l_.with_below(var_, i), [&] { l_.visit(loop_.body); }); };
+  void body(Scope here, const Var& i, const std::optional<Var>& sum) {
+    auto go = [&](const Scope& s) {
+      bind_values(c_, s, loop_.body(), loop_.at(i), [&](const Scope& inside) { visit(c_, inside, loop_.body()); });
+    };
     if (kind_ == Kind::Union) {
-      l_.summed_ = sum;
-      l_.some_present_.push_back(where_.atoms());
-      visit();
-      l_.some_present_.pop_back();
-      l_.summed_.reset();
-      return;
+      here.summed = sum;
+      here.some_present.push_back(where_.atoms());
+      return go(here);
     }
     f_.when(any_of_all([](const Walker& w) { return Expr(*w.found); }), [&] {
       if (kind_ == Kind::Intersection)
-        for (const Walker& w : walkers_) state(w.operand).present.reset();
-      visit();
+        for (const Walker& w : walkers_) here.access(w.operand).present.reset();
+      go(here);
     });
   }
 
@@ -196,32 +207,32 @@ class Lowerer::Merge {
 
   inline static const Expr past = ir::int64(std::numeric_limits<int64_t>::max());
 
-  Lowerer& l_;
+  Context& c_;
   ir::FunctionBuilder& f_;
-  const Forall& loop_;
-  const IndexVar& var_;
+  const Scope& s_;
+  const ForallLoop& loop_;
   const Formula& where_;
   Kind kind_ = Kind::Mixed;
   std::vector<Walker> walkers_;
   std::optional<std::vector<Term>> terms_;
 };
 
-// The smallest coordinate at hand is next.
-void Lowerer::merge_loop(const Forall& loop, const IndexVar& var, const Segment& range, Reach reach,
-                         const Formula& where) {
-  std::vector<int> walked;
-  for (int atom : where.atoms()) walked.push_back(atom);
+}  // namespace
+
+void emit(Context& c, const Scope& s, const ForallLoop& loop, const MergePattern& pattern) {
+  int first = *pattern.where.atoms().begin();
   // Shares have as many coordinates of the first access each.
   auto coordinates = [&](const Segment& all, const Expr& part, const Expr& parts) {
-    Segment stored = segment(walked[0]);
-    Expr here = coordinate(walked[0], evenly(stored, part, parts));
+    Segment stored = segment(c, s, first);
+    Expr here = coordinate(c, s, first, evenly(stored, part, parts));
     // What is stored may lie outside of a part of the coordinates.
-    if (reach == Reach::Part) here = ir::min(ir::max(here, all.begin), all.end);
+    if (loop.reach == Reach::Part) here = ir::min(ir::max(here, all.begin), all.end);
     return ir::select(ir::equal(part, 0) || stored.end <= stored.begin, all.begin, here);
   };
-  divide(loop, name(var), range, coordinates, [&](const Segment& mine, bool divided) {
-    Merge(*this, loop, var, where, walked).emit(mine, divided ? Reach::Part : reach);
-  });
+  divide(c, s, loop, c.name(loop.var), loop.range, coordinates,
+         [&](const Scope& inside, const Segment& mine, Reach reach) {
+           Merge(c, inside, loop, pattern.where).emit(mine, reach);
+         });
 }
 
 }  // namespace spdistal::lower

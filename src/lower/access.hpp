@@ -1,0 +1,29 @@
+// Accesses and their levels: where the coordinates below a position are, and what position a coordinate has.
+#pragma once
+#include <optional>
+
+#include "lower/context.hpp"
+#include "lower/scope.hpp"
+
+namespace spdistal::lower {
+
+bool at_end(const Context& c, const Scope& s, int operand);
+/// Of the next level of an operand: its variable, and what it can do.
+const IndexVar& level_var(const Context& c, const Scope& s, int operand);
+const KernelFunctions& next_functions(const Context& c, const Scope& s, int operand);
+/// The operands whose next level is over a variable.
+std::vector<int> operands_over(const Context& c, const Scope& s, const IndexVar& var);
+
+/// The positions of the next level below where an operand is, the coordinate of one of them, and the first of a segment
+/// at or after a coordinate.
+Segment segment(Context& c, const Scope& s, int operand);
+ir::Expr coordinate(Context& c, const Scope& s, int operand, const ir::Expr& position);
+ir::Expr seek(Context& c, const Scope& s, int operand, const Segment& range, const ir::Expr& coordinate);
+
+/// Goes to a position of the next level. Where equal coordinates stand side by side, all of them are taken together.
+AccessState entered(Context& c, const Scope& s, int operand, const ir::Expr& position, std::optional<ir::Expr> present,
+                    const ir::Expr& segment_end);
+/// Goes down levels whose variables are known.
+Scope settled(Context& c, Scope s);
+
+}  // namespace spdistal::lower

@@ -1,0 +1,112 @@
+#include "lower/bind.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lower/access.hpp"
+#include "lower/iterate/positions.hpp"
+#include "lower/questions.hpp"
+#include "lower/result/strategy.hpp"
+#include "lower/values.hpp"
+
+namespace spdistal::lower {
+
+using namespace notation;
+using ir::Expr;
+
+namespace {
+
+// The coordinates at a position that is known otherwise than by walking there.
+Scope at_position(Context& c, Scope s, const Relation& relation, const StoredCoordinate& stored) {
+  int tensor = c.find_operand(stored.levels.access) + 1;
+  Expr p = c.f.constant("p" + c.tensor_name(tensor), index(c, s, stored.position));
+  Reached reached =
+      enter_position(c, s, relation.made[0].var, stored.levels, p, [&](size_t level, const Expr& position) -> Expr {
+        return c.f.constant(fmt::format("p{}{}", c.tensor_name(tensor), level),
+                            search_parent(c, tensor, level, position));
+      });
+  s.access(tensor - 1) = reached.state;
+  for (const auto& [var, value] : reached.found) s.values.insert_or_assign(var, value);
+  // Not all values are found from positions.
+  s.elements.covered = false;
+  return s;
+}
+
+// Finds variables that follow from those known; where one may lie beyond its size, the rest is guarded.
+void derive(Context& c, Scope s, const Inside& fill) {
+  const std::vector<Relation>& relations = c.provenance.relations;
+  for (auto relation = relations.rbegin(); relation != relations.rend(); ++relation) {
+    std::vector<IndexVar> needs = relation->needs();
+    auto known = [&](const IndexVar& v) { return s.knows(v); };
+    auto done = [&](const Replaced& r) { return known(r.var); };
+    if (std::all_of(relation->replaced.begin(), relation->replaced.end(), done)) continue;
+    if (!std::all_of(needs.begin(), needs.end(), known)) continue;
+    if (auto* stored = relation->replaced[0].value.as<StoredCoordinate>()) {
+      // The variables of the levels are what is asked for; the fused one is never read.
+      if (!known(stored->levels.var(stored->levels.last))) s = at_position(c, std::move(s), *relation, *stored);
+      continue;
+    }
+    std::optional<Expr> inside;
+    for (const Replaced& r : relation->replaced) {
+      if (known(r.var)) continue;
+      Expr value = c.f.constant(c.name(r.var), index(c, s, r.value));
+      s.values.insert_or_assign(r.var, value);
+      c.sweep({r.var});
+      if (r.guard != Guard::Checked) continue;
+      Expr check = value < size(c, s, r.var);
+      inside = inside ? *inside && check : check;
+    }
+    if (inside) return c.f.when(*inside, [&] { derive(c, s, fill); });
+  }
+  fill(s);
+}
+
+// Levels of the result that new coordinates belong to are closed when what is inside is done.
+void open_levels(Context& c, const Scope& s, const std::vector<IndexVar>& vars, size_t next, const Inside& fill) {
+  if (next == vars.size()) return fill(s);
+  strategy_of(c).within(c, s, vars[next], [&](const Scope& inside) { open_levels(c, inside, vars, next + 1, fill); });
+}
+
+}  // namespace
+
+void bind_values(Context& c, const Scope& s, const Stmt& stmt, const FoundValues& found, const Inside& fill) {
+  Scope with = s;
+  for (const auto& [var, value] : found) with.values.insert_or_assign(var, value);
+  derive(c, std::move(with), [&](const Scope& derived) {
+    Scope inside = settled(c, derived);
+    std::vector<IndexVar> fresh;
+    if (strategy_of(c).within && holds_result(c, stmt))
+      for (const IndexVar& var : storage_order(c.lhs))
+        if (inside.knows(var) && !s.knows(var)) fresh.push_back(var);
+    open_levels(c, inside, fresh, 0, fill);
+  });
+}
+
+void inside_outer_loops(Context& c, const Scope& s, const Inside& fill) {
+  for (const Root& root : c.provenance.roots)
+    if (c.provenance.determined(root.var, c.options.outer)) c.sweep({root.var});
+  const Stmt& stmt = c.statement.body;
+  // One after the other, as their loops would: accesses go down before positions below them are counted.
+  std::function<void(const Scope&, size_t)> nest = [&](const Scope& here, size_t next) {
+    if (next == c.options.outer.size()) return fill(here);
+    const IndexVar& var = c.options.outer[next];
+    Expr value = c.number(c.name(var), OuterValue{var});
+    auto inside = [&] {
+      bind_values(c, here, stmt, {{var, value}}, [&](const Scope& bound) { nest(bound, next + 1); });
+    };
+    // Who calls the kernel knows only how many values there are at most.
+    if (size_varies(c, var)) c.f.when(value < size(c, here, var), inside);
+    else inside();
+  };
+  if (c.options.outer.empty()) bind_values(c, s, stmt, {}, fill);
+  else nest(s, 0);
+}
+
+Scope outermost(const Context& c) {
+  Scope s;
+  s.accesses.resize(c.kernel.operands.size());
+  return s;
+}
+
+}  // namespace spdistal::lower

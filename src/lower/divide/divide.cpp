@@ -1,0 +1,104 @@
+#include "lower/divide/divide.hpp"
+
+#include <set>
+
+#include "lower/result/elements.hpp"
+#include "notation/races.hpp"
+
+namespace spdistal::lower {
+
+using namespace notation;
+using ir::Expr;
+using ir::Var;
+
+namespace {
+
+// The part of a range that a share walks.
+Segment share_of(Context& c, const std::string& name, const Segment& range, const CutFunction& cut, const Expr& share,
+                 const Expr& shares) {
+  Segment all{c.f.constant(name + "_from", range.begin), c.f.constant(name + "_to", range.end)};
+  auto begin_of = [&](const Expr& part) { return cut ? cut(all, part, shares) : evenly(all, part, shares); };
+  Expr end = begin_of(share + 1);
+  if (cut) end = ir::select(ir::equal(share + 1, shares), all.end, end);
+  return {c.f.constant(name + "_begin", begin_of(share)), c.f.constant(name + "_end", end)};
+}
+
+}  // namespace
+
+Expr evenly(const Segment& range, const Expr& part, const Expr& parts) {
+  return range.begin + (range.end - range.begin) * part / parts;
+}
+
+CutFunction by_weight(const Context& c, const Segment& range, const Weight& weight) {
+  // Blocks past the end have no weights.
+  bool may_lie_beyond = ir::constant_integer(range.begin) != 0 || c.on_pieces();
+  return [weight, may_lie_beyond](const Segment& all, const Expr& part, const Expr& parts) -> Expr {
+    Expr first = all.begin - weight.first, last = all.end - weight.first;
+    Expr w0 = ir::cast(ScalarType::Int64, ir::load(weight.sums, first)),
+         w1 = ir::cast(ScalarType::Int64, ir::load(weight.sums, last));
+    Expr target = ir::cast(weight.sums.type.scalar, w0 + (w1 - w0) * part / parts);
+    Expr found = ir::lower_bound(weight.sums, first, last, target) + weight.first;
+    return may_lie_beyond ? ir::select(all.end <= all.begin, all.end, found) : found;
+  };
+}
+
+bool may_run_in_parallel(const Context& c, const Forall& loop) {
+  if (!loop.tags.parallel || loop.tags.parallel->unit != Unit::CPUThread) return false;
+  // Nothing adds to a bool atomically.
+  if (c.result_type() == ScalarType::Bool && find_race(c.statement, loop.var)) return false;
+  // Temporaries from outside are written by one thread only.
+  bool own = true;
+  std::set<TensorVar> inside;
+  each<Where>(loop.body,
+              [&](const Where& w) { each<Assign>(w.producer, [&](const Assign& a) { inside.insert(a.lhs.tensor); }); });
+  each<Assign>(loop.body, [&](const Assign& a) {
+    own &= a.lhs.tensor.origin() == Origin::Declared || inside.contains(a.lhs.tensor);
+  });
+  return own;
+}
+
+bool can_run_in_parallel(const Context& c, const Scope& s, const Forall& loop) {
+  return s.threads == Parallelism::Free && may_run_in_parallel(c, loop);
+}
+
+Division division_of(const Context& c, const Scope& s, const ForallLoop& loop) {
+  if (s.share) return Division::OneShare;
+  return can_run_in_parallel(c, s, loop.forall) ? Division::Threads : Division::None;
+}
+
+void divide(Context& c, const Scope& s, const ForallLoop& loop, const std::string& name, const Segment& range,
+            const CutFunction& cut, const WalkFunction& walk) {
+  switch (division_of(c, s, loop)) {
+    case Division::None: return walk(s, range, loop.reach);
+    case Division::OneShare: {
+      WalkedShare share = *s.share;
+      Scope inside = s;
+      inside.share.reset();
+      Segment mine = share_of(c, name, range, cut, share.number, share.count);
+      auto go = [&](const Scope& here) { walk(here, mine, Reach::Part); };
+      return share.around ? share.around(inside, mine, go) : go(inside);
+    }
+    case Division::Threads: {
+      Scope inside = s;
+      inside.threads = Parallelism::Taken;
+      if (find_race(c.statement, loop.forall.var)) inside.elements.raced = loop.forall.var;
+      return c.f.parallel("t", c.f.shares(), [&](const Var& t) {
+        Segment mine = share_of(c, name, range, cut, t, c.f.shares());
+        auto go = [&](const Scope& here) { walk(here, mine, Reach::Part); };
+        if (loop.sums == Sums::InShares) add_sum_of_share(c, inside, go);
+        else go(inside);
+      });
+    }
+  }
+}
+
+void each_share(Context& c, const Expr& shares, const std::function<void(const Expr& share)>& fill,
+                const std::function<void()>& setup) {
+  if (ir::constant_integer(shares) != 1) return c.f.parallel("t", shares, fill, setup);
+  c.f.add(c.f.collect([&] {
+    setup();
+    fill(ir::int64(0));
+  }));
+}
+
+}  // namespace spdistal::lower

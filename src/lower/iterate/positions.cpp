@@ -1,0 +1,157 @@
+#include "lower/iterate/positions.hpp"
+
+#include <fmt/format.h>
+
+#include "lower/access.hpp"
+#include "lower/values.hpp"
+
+namespace spdistal::lower {
+
+using namespace notation;
+using ir::Expr;
+using ir::Var;
+
+namespace {
+
+// Positions are looked up at this level: the last, or of a piece the last that has not the same number everywhere. Those
+// below it have as many places in the whole as their dimensions say, and fewer in a piece: their coordinates are found by
+// dividing.
+std::optional<size_t> looked_up(const Context& c, const Levels& levels) {
+  if (!c.on_pieces()) return levels.last;
+  for (size_t level = levels.last + 1; level-- > levels.first;)
+    if (!kernel_functions(levels.access.tensor.format().levels()[level]).per_parent) return level;
+  return std::nullopt;
+}
+
+// Where the position with number p of a level stands in the arrays. Those of the first level on are counted in the whole
+// tensor, those below coordinates from where these have their first.
+Expr local_position(Context& c, const Scope& s, const Levels& levels, size_t level, const Expr& p) {
+  int k = c.find_operand(levels.access);
+  if (levels.first > 0) return positions_below(c, s, k, level).begin + p;
+  if (!c.on_pieces()) return p;
+  std::string tag = c.level_name(k + 1, level);
+  return c.f.constant("p" + tag, p - c.number(tag + "_base", PositionBase{k, level}));
+}
+
+}  // namespace
+
+Expr search_parent(Context& c, int tensor, size_t level, const Expr& position) {
+  Var sums = c.functions(tensor, level).weight(c.level_of(tensor, level));
+  return ir::upper_bound(sums, 0, c.stored_positions(tensor, level - 1) + 1, position) - 1;
+}
+
+Segment positions_below(Context& c, const Scope& s, int operand, size_t level) {
+  Segment out = segment(c, s, operand);
+  for (size_t k = s.access(operand).level + 1; k <= level; k++)
+    out = children_of(c.functions(operand + 1, k), c.level_of(operand + 1, k), out);
+  return out;
+}
+
+Expr count_positions(Context& c, const Scope& s, const Levels& levels) {
+  int operand = c.find_operand(levels.access);
+  if (levels.first == 0) {
+    std::string stored = fmt::format("{}_stored", c.tensor_name(operand + 1));
+    if (c.on_pieces()) return c.number(stored, PositionCount{operand, levels.last});
+    return c.f.number(stored, ir::Source::Field::End, operand + 1, int(levels.last));
+  }
+  std::optional<size_t> stored = looked_up(c, levels);
+  Expr count = ir::int64(1);
+  if (stored) {
+    Segment range = positions_below(c, s, operand, *stored);
+    count = range.end - range.begin;
+  } else if (const std::optional<Expr>& present = s.access(operand).present) {
+    count = ir::select(*present, count, ir::int64(0));
+  }
+  for (size_t level = stored ? *stored + 1 : levels.first; level <= levels.last; level++)
+    count = count * size(c, s, levels.var(level));
+  return count;
+}
+
+Reached enter_position(Context& c, const Scope& s, const IndexVar& position_var, const Levels& levels, const Expr& p,
+                       const Parent& parent) {
+  int k = c.find_operand(levels.access), tensor = k + 1;
+  for (size_t level = levels.first; level <= levels.last; level++)
+    if (c.functions(tensor, level).per_parent) c.sweep({levels.var(level)});
+  std::optional<size_t> stored = looked_up(c, levels);
+  size_t divided = stored ? *stored + 1 : levels.first;  // the levels from here on are looked up by dividing
+  const AccessState& from = s.access(k);
+  Reached reached{{levels.last + 1, from.position, from.present, std::nullopt, from.path}};
+  AccessState& state = reached.state;
+  auto note = [&](size_t level, const Expr& coordinate) {
+    reached.found.emplace_back(levels.var(level), c.f.constant(c.name(levels.var(level)), coordinate));
+  };
+  Expr rest = p;
+  for (size_t level = levels.last + 1; level-- > divided;) {
+    note(level, level == levels.first ? rest : rest % size(c, s, levels.var(level)));
+    rest = rest / size(c, s, levels.var(level));
+  }
+  state.path.resize(levels.last + 1, state.position);
+  if (stored) {
+    Expr position = local_position(c, s, levels, *stored, rest);
+    if (levels.first == levels.last && c.functions(tensor, *stored).per_parent) {
+      state.path[*stored] = position;
+      note(*stored, p);
+    } else {
+      climb(c, levels, *stored, position, reached, parent);
+    }
+    state.position = state.path[*stored];
+  }
+  for (size_t level = divided; level <= levels.last; level++) {
+    const Expr& coordinate = reached.found[levels.last - level].second;
+    state.position =
+        c.f.constant("p" + c.level_name(tensor, level), c.position_of(tensor, level, state.position, coordinate));
+    state.path[level] = state.position;
+  }
+  const IndexVar& whole = c.provenance.made_by(position_var)->replaced[0].var;
+  if (whole != levels.var(levels.first)) reached.found.emplace_back(whole, fused(c, s, reached.found));
+  return reached;
+}
+
+void climb(Context& c, const Levels& levels, size_t level, Expr position, Reached& reached, const Parent& parent) {
+  int tensor = c.find_operand(levels.access) + 1;
+  for (;; level--) {
+    const KernelFunctions& here = c.functions(tensor, level);
+    Expr coordinate = here.coordinate(c.level_of(tensor, level), position);
+    reached.state.path[level] = position;
+    reached.found.emplace_back(levels.var(level), c.f.constant(c.name(levels.var(level)), coordinate));
+    if (level == levels.first) break;
+    if (here.per_parent) position = position / here.per_parent(c.level_of(tensor, level));
+    else if (here.first) position = parent(level, position);
+  }
+}
+
+Expr fused(Context& c, const Scope& s, const FoundValues& found) {
+  Expr out = found.back().second;
+  for (size_t n = found.size() - 1; n-- > 0;) out = out * size(c, s, found[n].first) + found[n].second;
+  return out;
+}
+
+std::map<size_t, Var> search_parents(Context& c, const Scope& s, const Levels& levels, const Expr& first,
+                                     size_t walked) {
+  std::map<size_t, Var> out;
+  int tensor = c.find_operand(levels.access) + 1;
+  std::optional<size_t> stored = looked_up(c, levels);
+  if (!stored || *stored == levels.first) return out;
+  Expr rest = first;
+  for (size_t level = levels.last; level > *stored; level--) rest = rest / nonzero(size(c, s, levels.var(level)));
+  Expr position = local_position(c, s, levels, *stored, rest);
+  for (size_t level = *stored; level > levels.first; level--) {
+    const KernelFunctions& here = c.functions(tensor, level);
+    if (here.per_parent) position = position / nonzero(here.per_parent(c.level_of(tensor, level)));
+    else if (here.first) {
+      Expr above = search_parent(c, tensor, level, position);
+      const char* what = level <= walked + 1 ? "" : "_first";
+      out.insert_or_assign(level, c.f.variable(fmt::format("p{}{}{}", c.tensor_name(tensor), level, what), above));
+      position = out.at(level);
+    }
+  }
+  return out;
+}
+
+Expr walk_to_parent(Context& c, int tensor, size_t level, const Var& parent, const Expr& position) {
+  Expr end = c.functions(tensor, level).first(c.level_of(tensor, level), Expr(parent) + 1);
+  c.f.loop_while(end <= position, [&] { c.f.increase(parent, 1); });
+  return parent;
+}
+
+}  // namespace spdistal::lower

@@ -1,0 +1,51 @@
+#include "lower/iterate/turns.hpp"
+
+#include "lower/result/strategy.hpp"
+#include "notation/races.hpp"
+
+namespace spdistal::lower {
+
+using namespace notation;
+
+namespace {
+
+// Is it a sum into a temporary that is one number?
+bool is_temporary_sum(const Scope& s, const Assign& assign) {
+  return assign.lhs.indices.empty() && assign.op == AssignOp::Add && s.temporaries.contains(assign.lhs.tensor);
+}
+
+// Does the assignment in an innermost loop go to elements that have their place? Lists and cursors grow one by one.
+bool writes_in_place(const Context& c, const Scope& s, const Assign& assign) {
+  if (assign.lhs.tensor == c.lhs.tensor) return has_places(c) || (s.elements.sum && !s.elements.any);
+  return assign.lhs.tensor.format().is_dense() && (!assign.lhs.indices.empty() || is_temporary_sum(s, assign));
+}
+
+bool suits_vectors(const Context& c, const Scope& s, const ForallLoop& loop, Alone alone) {
+  auto* assign = loop.body().as<Assign>();
+  if (!assign || alone == Alone::No || s.elements.raced || !writes_in_place(c, s, *assign)) return false;
+  bool races = find_race(c.statement, loop.forall.var).has_value();
+  const auto& parallel = loop.forall.tags.parallel;
+  bool asked = parallel && parallel->unit == Unit::CPUVector;
+  bool by_itself = !parallel && !races;
+  // A sum has a variable of its own for each vector.
+  bool sums = s.elements.sum || is_temporary_sum(s, *assign);
+  return (by_itself || asked) && (!races || sums);
+}
+
+}  // namespace
+
+ir::LoopOptions loop_options(const Context& c, const Scope& s, const ForallLoop& loop, Alone alone) {
+  ir::LoopOptions options;
+  options.unroll = int(loop.forall.tags.unroll);
+  if (suits_vectors(c, s, loop, alone)) options.kind = ir::LoopKind::Vector;
+  return options;
+}
+
+void run_turns(Context& c, const Scope& s, const ForallLoop& loop, const Turns& turns, const WalkTurns& walk) {
+  ir::LoopOptions options = loop_options(c, s, loop, turns.alone);
+  CutFunction cut = turns.weight ? by_weight(c, turns.range, *turns.weight) : CutFunction();
+  divide(c, s, loop, turns.name, turns.range, cut,
+         [&](const Scope& inside, const Segment& mine, Reach) { walk(inside, mine, options); });
+}
+
+}  // namespace spdistal::lower

@@ -1,0 +1,129 @@
+// Level by level, in the order of the loops. Where what operands store bounds what there will be, the result is filled in at
+// once, by one thread in its place, by several in parts that are put behind each other; otherwise it is counted first.
+#include "lower/result/appended.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "lower/bind.hpp"
+#include "lower/questions.hpp"
+#include "lower/result/shares.hpp"
+#include "lower/result/strategy.hpp"
+
+namespace spdistal::lower {
+
+using namespace notation;
+using ir::Expr;
+using ir::Var;
+
+namespace {
+
+// Do the loops visit the result's coordinates in storage order, each once, with sums inside?
+bool loops_follow_result(const Context& c) {
+  std::vector<IndexVar> wanted = storage_order(c.lhs);
+  if (std::set<IndexVar>(wanted.begin(), wanted.end()).size() != wanted.size()) return false;
+  size_t next = 0;
+  for (const Forall& loop : loops_to_result(c)) {
+    IndexVar var = c.provenance.ranges_over(loop.var, c.options.outer);
+    if (c.provenance.root(var) == nullptr) return false;
+    if (next < wanted.size() && var == wanted[next]) next++;
+    else if (next < wanted.size()) return false;
+  }
+  return next == wanted.size();
+}
+
+bool suits(Context& c) { return can_be_made(c) && loops_follow_result(c); }
+
+void fill_counted(Context& c, const Scope& s, const Rooms& rooms, const MadeLevels& made, const Expr& shares) {
+  auto room = [&](const std::vector<Expr>& counts) {
+    // The last level has the most positions.
+    leave_where_too_many(c, s, made, counts.back());
+    make_room(c, s, made, counts);
+    if (made.dense > 0) return;
+    Var pos = made_weight(c, s, 0);
+    c.f.store(pos, 1, ir::cast(pos.type.scalar, counts[0]));
+  };
+  std::vector<Expr> counts = count_and_fill(c, s, rooms, shares, {made.count, room});
+  close_gaps(c, s, made);
+  finish_levels(c, s, made, counts);
+}
+
+void emit(Context& c) {
+  Scope s = outermost(c);
+  MadeLevels made = made_levels(c);
+  bool in_shares = walks_in_shares(c);
+  Rooms rooms = rooms_of_workspaces(c, s);
+  std::optional<std::vector<int>> bounding = bounding_tensors(c, made);
+  auto counted = [&] { fill_counted(c, s, rooms, made, in_shares ? Expr(c.f.shares()) : ir::int64(1)); };
+  if (!bounding) return counted();
+  std::vector<Expr> most;
+  for (const Expr& bound : bounds_of_levels(c, made, *bounding, [&](int tensor) {
+         return Segment{ir::int64(0), made.dense == 1 ? c.dense_size(tensor, 0) : ir::int64(1)};
+       }))
+    most.push_back(c.f.constant(fmt::format("most{}", most.size() + 1), bound));
+  std::optional<Expr> fits, alone;  // in the positions, whatever comes; one thread
+  if (has_narrow_positions(c, s, made)) fits = most.back() <= c.options.largest_position;
+  if (in_shares) alone = ir::equal(c.f.shares(), 1);
+  auto when = [&](const std::optional<Expr>& condition, const auto& then, const auto& otherwise) {
+    if (condition) c.f.when(*condition, then, otherwise);
+    else then();
+  };
+  auto at_once = [&] { fill_at_once(c, s, rooms, made, most); };
+  auto in_parts = [&] { fill_in_parts(c, s, rooms, made, most, *bounding); };
+  if (made.dense == 1)
+    when(
+        fits, [&] { when(alone, at_once, in_parts); }, counted);
+  else when(fits && alone ? std::optional(*alone && *fits) : fits ? fits : alone, at_once, counted);
+}
+
+// Adds an entry at the cursor of the last level.
+void add(Context& c, const Scope& s, const std::optional<Expr>& value) {
+  const Var& cursor = s.assembling.cursors.back();
+  if (s.assembling.phase == Phase::Fill) {
+    size_t last = c.lhs.tensor.order() - 1;
+    c.functions(0, last).append(made_level(c, s, last), cursor, s.values.at(storage_order(c.lhs)[last]));
+    c.f.store(made_vals(c, s), cursor, ir::cast(c.result_type(), *value));
+  }
+  c.f.increase(cursor, 1);
+}
+
+// Notes that what came to be below a position ends here.
+void close(Context& c, const Scope& s, size_t level, const Expr& position, const Expr& before, const Expr& below) {
+  if (s.assembling.phase != Phase::Fill) return;
+  Var pos = made_weight(c, s, level + 1);
+  // A part does not know where it begins: it says how much there is.
+  if (s.assembling.part) c.f.store(pos, position, ir::cast(pos.type.scalar, below - before));
+  else c.f.store(pos, position + 1, ir::cast(pos.type.scalar, below));
+}
+
+// Runs the inside of one coordinate of a level, then notes what came to be below it.
+void within(Context& c, const Scope& s, const IndexVar& var, const Inside& fill) {
+  std::vector<IndexVar> vars = storage_order(c.lhs);
+  size_t level = size_t(std::find(vars.begin(), vars.end(), var) - vars.begin());
+  size_t dense = leading_dense_levels(c.lhs.tensor.format());  // the cursors are those of the levels after them
+  if (level + 1 == vars.size() || level + 1 < dense) return fill(s);
+  Expr below = s.assembling.cursors[level + 1 - dense];
+  Var before = c.f.constant(c.name(var) + "_start", below);
+  fill(s);
+  if (level < dense) {
+    Expr position = ir::int64(0);
+    for (size_t k = 0; k <= level; k++) position = c.position_of(0, k, position, s.values.at(vars[k]));
+    return close(c, s, level, position, before, below);
+  }
+  c.f.when(below > before, [&] {
+    const Var& cursor = s.assembling.cursors[level - dense];
+    if (s.assembling.phase == Phase::Fill)
+      c.functions(0, level).append(made_level(c, s, level), cursor, s.values.at(var));
+    close(c, s, level, cursor, before, below);
+    c.f.increase(cursor, 1);
+  });
+}
+
+}  // namespace
+
+const Strategy appended{
+    .name = "appended", .assembly = Assembly::Appended, .suits = suits, .emit = emit, .add = add, .within = within};
+
+}  // namespace spdistal::lower

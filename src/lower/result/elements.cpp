@@ -1,0 +1,102 @@
+#include "lower/result/elements.hpp"
+
+#include <algorithm>
+
+#include "lower/active.hpp"
+#include "lower/questions.hpp"
+#include "lower/result/strategy.hpp"
+#include "lower/values.hpp"
+
+namespace spdistal::lower {
+
+using namespace notation;
+using ir::Expr;
+using ir::StoreMode;
+using ir::Var;
+
+bool element_known(const Context& c, const Scope& s) {
+  return std::all_of(c.lhs.indices.begin(), c.lhs.indices.end(), [&](const IndexVar& var) { return s.knows(var); });
+}
+
+std::optional<Expr> presence(const Context& c, const Scope& s, const notation::Expr& expr) {
+  std::set<int> flagged;
+  for (int k = 0; k < c.operands(); k++)
+    if (s.access(k).present) flagged.insert(k);
+  MadeWhere made;
+  for (const auto& [tensor, temporary] : s.temporaries)
+    if (temporary.made_by) made.emplace(tensor, where_active(c, s, *temporary.made_by, flagged));
+  Formula where = where_active(c, s, expr, flagged, made);
+  if (where.is_always()) return std::nullopt;
+  // One of these is there, and each alone suffices.
+  for (const std::set<int>& some : s.some_present)
+    if (std::all_of(some.begin(), some.end(), [&](int k) {
+          return std::any_of(where.alternatives().begin(), where.alternatives().end(),
+                             [&](const std::set<int>& a) { return a == std::set<int>{k}; });
+        }))
+      return std::nullopt;
+  std::optional<Expr> any;
+  for (const std::set<int>& alternative : where.alternatives()) {
+    std::optional<Expr> all;
+    for (int k : alternative) all = all ? *all && *s.access(k).present : *s.access(k).present;
+    any = any ? *any || *all : *all;
+  }
+  return any ? any : std::optional(ir::literal(ir::Scalar::of(false)));
+}
+
+void write_result(Context& c, const Scope& s, const Assign& assign) {
+  std::optional<Expr> condition = presence(c, s, assign.rhs);
+  Scope here = s;
+  if (condition) here.elements.covered = false;
+  const Elements& elements = here.elements;
+  bool adds_up = elements.sum || elements.any;
+  auto write = [&] {
+    if (elements.sum) c.f.increase(*elements.sum, ir::cast(c.sum_type(), value(c, here, assign.rhs)));
+    if (elements.any) c.f.assign(*elements.any, ir::literal(ir::Scalar::of(true)));
+    if (adds_up) return;
+    if (!has_places(c)) {
+      bool fills = here.assembling.phase == Phase::Fill;
+      return strategy_of(c).add(c, here, fills ? std::optional(value(c, here, assign.rhs)) : std::nullopt);
+    }
+    // What no other iteration and no other assignment adds to begins here.
+    bool first = c.start == Start::Zero && !elements.revisited && !elements.raced && assigned_once(c);
+    write_element(c, here, value(c, here, assign.rhs), first ? AssignOp::Set : assign.op);
+  };
+  if (condition) c.f.when(*condition, write);
+  else if (adds_up) write();
+  else where_element_is(c, here, write);
+}
+
+void write_element(Context& c, const Scope& s, const Expr& value, AssignOp op) {
+  const Elements& elements = s.elements;
+  if (elements.apart) {
+    const auto& [sums, indices] = *elements.apart;
+    return store(c, sums.values, temporary_position(s, sums, indices), value, StoreMode::Add);
+  }
+  Expr at = strategy_of(c).position(c, s);
+  bool adds_to_set = c.statement.start == Start::Zero && c.start == Start::Old;
+  if (op == AssignOp::Set && !adds_to_set) {
+    // Elements that no iteration reaches are zero too.
+    if (c.start == Start::Zero && !elements.covered && c.kernel.assembly == Assembly::Dense && !elements.zeroed)
+      c.kernel.zero_first = true;
+    return store(c, c.vals_array(0), at, value, StoreMode::Set);
+  }
+  if (c.start == Start::Zero && !elements.zeroed) c.kernel.zero_first = true;
+  store(c, c.vals_array(0), at, value, elements.raced ? StoreMode::AtomicAdd : StoreMode::Add);
+}
+
+void store(Context& c, const Var& array, const Expr& at, const Expr& value, StoreMode mode) {
+  ScalarType held = array.type.scalar, given = ir::type_of(value).scalar, wide = promote(held, given);
+  if (mode == StoreMode::Add && wide != held) {
+    Expr sum = ir::cast(wide, ir::load(array, at)) + ir::cast(wide, value);
+    return c.f.add(ir::store(array, at, ir::cast(held, sum), StoreMode::Set));
+  }
+  c.f.add(ir::store(array, at, ir::cast(held, value), mode));
+}
+
+void where_element_is(Context& c, const Scope& s, const std::function<void()>& fill) {
+  std::optional<Expr> present = strategy_of(c).present ? strategy_of(c).present(c, s) : std::nullopt;
+  if (present) c.f.when(*present, fill);
+  else fill();
+}
+
+}  // namespace spdistal::lower

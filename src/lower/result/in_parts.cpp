@@ -1,0 +1,101 @@
+// Shares fill parts of their own, small enough to stay in a cache, which the host puts behind each other as it comes to know
+// how long they are. Until all are there, `pos` says how much is below each place.
+#include <fmt/format.h>
+
+#include "lower/bind.hpp"
+#include "lower/result/appended.hpp"
+#include "lower/visit.hpp"
+
+namespace spdistal::lower {
+
+using ir::Expr;
+using ir::Var;
+
+namespace {
+
+constexpr int64_t elements_of_a_part = 1 << 15;
+
+struct PartFiller {
+  Context& c;
+  const MadeLevels& made;
+  const std::vector<int>& bounding;
+  Var count;
+
+  /// Makes the arrays of a part, when it is known which rows it has; fills them, and hands them over.
+  void fill_part(const Scope& s, const Expr& share, const Segment& rows, const Inside& walk) const {
+    std::vector<Expr> most = bounds_of_levels(c, made, bounding, [&](int tensor) {
+      return Segment{c.position_of(tensor, 0, ir::int64(0), rows.begin),
+                     c.position_of(tensor, 0, ir::int64(0), rows.end)};
+    });
+    struct Filled {
+      Var whole, part, count;
+    };
+    std::vector<Filled> filled;
+    std::vector<std::pair<Var, Var>> stand_ins;
+    Scope inside = s;
+    for (size_t k = 0; k < made.count; k++) {
+      Var room = c.f.constant(fmt::format("room{}", k + 1), most[k]);
+      Var cursor = c.f.variable(fmt::format("at{}", k + 1), ir::int64(0));
+      inside.assembling.cursors.push_back(cursor);
+      auto make = [&](const Var& whole) {
+        Var part = c.f.allocate(whole.symbol.name() + "_part", whole.type.scalar, room, ir::Fill::Uninitialised);
+        filled.push_back({whole, part, cursor});
+        stand_ins.emplace_back(whole, part);
+      };
+      for (const Var& array : made_arrays(c, s, made.dense + k)) make(array);
+      // The rows of the first level have their places; those of the others are counted in the part.
+      if (made.dense + k == made.last()) make(c.vals_array(0));
+      else make(made_weight(c, s, made.dense + k + 1));
+    }
+    inside.assembling.part = std::make_shared<PartArrays>(c, stand_ins);
+    walk(inside);
+    for (const auto& [whole, part, there] : filled) c.f.append(whole, share, count, part, there);
+  }
+
+  /// What is below each place adds up; gives how many positions there are of each level.
+  std::vector<Expr> add_up(const Scope& s) const {
+    std::vector<Expr> totals;
+    Expr places = c.dense_size(0, 0);
+    for (size_t k = 0; k < made.count; k++) {
+      size_t level = made.dense + k;
+      Var pos = made_weight(c, s, level), total = c.f.variable(fmt::format("total{}", k + 1), ir::int64(0));
+      c.f.loop("p", ir::int64(0), places, [&](const Var& p) {
+        Var here = c.f.constant("here", ir::cast(ScalarType::Int64, ir::load(pos, p)));
+        c.f.store(pos, p, ir::cast(pos.type.scalar, total));
+        c.f.increase(total, here);
+      });
+      c.f.store(pos, places, ir::cast(pos.type.scalar, total));
+      if (k > 0) c.f.shrink(pos, places + 1);
+      for (const Var& array : made_arrays(c, s, level)) c.f.shrink(array, total);
+      places = total;
+      totals.push_back(total);
+    }
+    c.f.shrink(c.vals_array(0), places);
+    return totals;
+  }
+};
+
+}  // namespace
+
+void fill_in_parts(Context& c, const Scope& s, const Rooms& rooms, const MadeLevels& made,
+                   const std::vector<Expr>& most, const std::vector<int>& bounding) {
+  make_room(c, s, made, most);
+  Var count = c.f.constant("parts", ir::max(c.f.shares(), most.back() / elements_of_a_part));
+  PartFiller filler{c, made, bounding, count};
+  Scope inside = s;
+  inside.threads = Parallelism::Taken;
+  c.f.comment("Fill parts, which are put behind each other, and note how much is where.");
+  c.f.parallel(
+      "t", count,
+      [&](const Var& t) {
+        inside.share = WalkedShare{t, count, [&](const Scope& here, const Segment& rows, const Inside& walk) {
+                                     filler.fill_part(here, t, rows, walk);
+                                   }};
+        inside_outer_loops(c, inside, [&](const Scope& here) { visit(c, here, c.statement.body); });
+      },
+      [&] { inside = with_workspaces(c, inside, rooms); });
+  c.f.comment("Add up.");
+  finish_levels(c, s, made, filler.add_up(s));
+}
+
+}  // namespace spdistal::lower

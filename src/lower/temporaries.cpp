@@ -1,0 +1,148 @@
+#include "lower/temporaries.hpp"
+
+#include <limits>
+
+#include "lower/iterate/pattern.hpp"
+#include "lower/result/elements.hpp"
+#include "lower/values.hpp"
+#include "lower/visit.hpp"
+
+namespace spdistal::lower {
+
+using namespace notation;
+using ir::Expr;
+using ir::StoreMode;
+using ir::Var;
+
+namespace {
+
+Expr truth(bool value) { return ir::literal(ir::Scalar::of(value)); }
+
+Temporary make_dense(Context& c, const Scope& s, const Access& made, const Stmt& producer) {
+  std::string name = c.name(made.tensor);
+  std::vector<Expr> sizes;
+  Expr count = ir::int64(1);
+  for (const IndexVar& var : made.indices) sizes.push_back(size(c, s, var)), count = count * sizes.back();
+  Var values = made.indices.empty() ? c.f.variable(name, ir::zero(ir::value_of(made.tensor.type())))
+                                    : c.f.allocate(name, made.tensor.type(), count, ir::Fill::Zeroed);
+  Temporary out{values, sizes};
+  if (sizes.empty()) out.made_by = producer;
+  return out;
+}
+
+// The loop that reads all of a workspace once, coordinate by coordinate: it cleans it by the way. A table needs its marks
+// until all places were found.
+std::optional<IndexVar> cleaning_loop(const Context& c, const Scope& s, const TensorVar& workspace,
+                                      const Stmt& consumer) {
+  auto* loop = consumer.as<Forall>();
+  auto* assign = loop ? loop->body.as<Assign>() : nullptr;
+  if (!assign || s.temporaries.at(workspace).hash) return {};
+  bool once = true;
+  each<Access>(assign->rhs,
+               [&](const Access& a) { once &= a.tensor != workspace || a.indices == std::vector{loop->var}; });
+  LoopPattern pattern = choose_pattern(c, s, *loop, loop->var);
+  auto* list = std::get_if<ListPattern>(&pattern);
+  return once && list && list->workspace == workspace ? std::optional(loop->var) : std::nullopt;
+}
+
+void clean(Context& c, const Temporary& temporary, const std::string& name) {
+  c.f.loop("p_" + name, ir::int64(0), *temporary.count, [&](const Var& p) {
+    const Var& places = temporary.hash ? temporary.hash->slots : *temporary.list;
+    c.f.store(*temporary.marks, ir::cast(ScalarType::Int64, ir::load(places, p)), truth(false));
+  });
+}
+
+// Adds to what was touched before, or lists what was not.
+void touch(Context& c, const Scope& s, const Temporary& temporary, const Assign& assign) {
+  Expr coordinate = s.values.at(assign.lhs.indices[0]);
+  Expr at = find_slot(c, temporary, c.name(assign.lhs.tensor), coordinate);
+  bool fills = s.assembling.phase == Phase::Fill;
+  std::optional<Expr> v;
+  if (fills) v = c.f.constant("value", ir::cast(assign.lhs.tensor.type(), value(c, s, assign.rhs)));
+  c.f.when(
+      ir::load(*temporary.marks, at),
+      [&] {
+        if (fills) c.f.store_add(temporary.values, at, *v);
+      },
+      [&] {
+        c.f.store(*temporary.marks, at, truth(true));
+        c.f.store(*temporary.list, *temporary.count, ir::cast(temporary.list->type.scalar, coordinate));
+        if (temporary.hash) {
+          c.f.store(temporary.hash->keys, at, ir::cast(temporary.hash->keys.type.scalar, coordinate));
+          c.f.store(temporary.hash->slots, *temporary.count, at);
+        }
+        c.f.increase(*temporary.count, 1);
+        if (fills) c.f.store(temporary.values, at, *v);
+      });
+}
+
+Temporary make_workspace(Context& c, const Scope& s, const Access& made, const Rooms& rooms) {
+  std::string name = c.name(made.tensor);
+  auto room = rooms.find(made.tensor);
+  Expr count = room == rooms.end() ? size(c, s, made.indices[0]) : room->second.places;
+  Temporary out{c.f.allocate(name, made.tensor.type(), count, ir::Fill::Uninitialised), {count}};
+  out.marks = c.f.allocate(name + "_marks", ScalarType::Bool, count, ir::Fill::Zeroed);
+  // Narrow where the coordinates are: half the memory to sort.
+  std::optional<int64_t> most = made.tensor.dims()[0].value();
+  ScalarType narrow = most && *most <= std::numeric_limits<int32_t>::max() ? ScalarType::Int32 : ScalarType::Int64;
+  out.list = c.f.allocate(name + "_list", narrow, count, ir::Fill::Uninitialised);
+  if (room != rooms.end()) {
+    Var keys = c.f.allocate(name + "_keys", narrow, count, ir::Fill::Uninitialised);
+    Var slots = c.f.allocate(name + "_slots", ScalarType::Int64, count, ir::Fill::Uninitialised);
+    out.hash = Temporary::Hash{room->second.hashed, count, keys, slots};
+  }
+  return out;
+}
+
+}  // namespace
+
+void visit_where(Context& c, const Scope& s, const Where& where) {
+  std::optional<Access> made;
+  each<Assign>(where.producer, [&](const Assign& a) {
+    if (!made) made = a.lhs;
+  });
+  const TensorVar& tensor = made->tensor;
+  Scope inside = s;
+  if (tensor.format().is_dense()) {
+    inside.temporaries.insert_or_assign(tensor, make_dense(c, s, *made, where.producer));
+    visit(c, inside, where.producer);
+    visit(c, inside, where.consumer);
+    return;
+  }
+  // The arrays were made outside; only what was touched is cleaned.
+  Temporary& workspace = inside.temporaries.at(tensor);
+  workspace.count = c.f.variable(c.name(tensor) + "_count", ir::int64(0));
+  workspace.cleaned_by = cleaning_loop(c, inside, tensor, where.consumer);
+  visit(c, inside, where.producer);
+  visit(c, inside, where.consumer);
+  if (!workspace.cleaned_by) clean(c, workspace, c.name(tensor));
+}
+
+void write_temporary(Context& c, const Scope& s, const Assign& assign) {
+  const Temporary& temporary = s.temporaries.at(assign.lhs.tensor);
+  ScalarType type = assign.lhs.tensor.type();
+  auto write = [&] {
+    if (temporary.list) return touch(c, s, temporary, assign);
+    Expr v = value(c, s, assign.rhs);
+    bool adds = assign.op == AssignOp::Add;
+    if (!assign.lhs.indices.empty())
+      store(c, temporary.values, temporary_position(s, temporary, assign.lhs.indices), v,
+            adds ? StoreMode::Add : StoreMode::Set);
+    else if (adds) c.f.increase(temporary.values, ir::cast(type, v));
+    else c.f.assign(temporary.values, ir::cast(type, v));
+  };
+  if (std::optional<Expr> condition = presence(c, s, assign.rhs)) c.f.when(*condition, write);
+  else write();
+}
+
+Scope with_workspaces(Context& c, Scope s, const Rooms& rooms) {
+  each<Where>(c.statement.body, [&](const Where& where) {
+    each<Assign>(where.producer, [&](const Assign& a) {
+      if (!a.lhs.tensor.format().is_dense() && !s.temporaries.contains(a.lhs.tensor))
+        s.temporaries.emplace(a.lhs.tensor, make_workspace(c, s, a.lhs, rooms));
+    });
+  });
+  return s;
+}
+
+}  // namespace spdistal::lower
