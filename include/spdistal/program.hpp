@@ -20,6 +20,8 @@ struct ProgramText {
   std::vector<std::string> inputs = {};         // "B:matrix.mtx"
   std::vector<std::string> generators = {};     // "B:rmat,14,8", "c:ones"
   std::vector<std::string> outputs = {};        // "a:result.mtx"
+
+  bool operator==(const ProgramText&) const = default;
 };
 
 /// How a run went.

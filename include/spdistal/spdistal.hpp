@@ -2,6 +2,7 @@
 #pragma once
 #include "spdistal/distribution.hpp"
 #include "spdistal/error.hpp"
+#include "spdistal/evaluate.hpp"
 #include "spdistal/expression.hpp"
 #include "spdistal/extent.hpp"
 #include "spdistal/format.hpp"

@@ -73,6 +73,7 @@ class TensorBase : public TensorRef {
  protected:
   TensorBase(std::string name, std::vector<Extent> extents, Format format, ScalarType type);
   Access access(std::vector<IndexVar> indices) const;
+  void check_type(ScalarType wanted) const;
 
   /// Whether every rank gives all the entries, or each its part.
   enum class Entered : uint8_t { Alike, Parts };
@@ -101,6 +102,8 @@ class TensorBase : public TensorRef {
   std::shared_ptr<TensorState> state_;
 
  private:
+  friend TensorState& state_of(const TensorBase& tensor);
+  friend TensorBase make_tensor(std::string name, std::vector<Extent> extents, Format format, ScalarType type);
   explicit TensorBase(std::shared_ptr<TensorState> state);
   void fill_elements(const std::function<Scalar(std::span<const int64_t> at)>& value);
 };
@@ -130,6 +133,9 @@ class Tensor : public TensorBase {
   Tensor(std::vector<Extent> extents, Format format) : Tensor(std::string(), std::move(extents), std::move(format)) {}
   Tensor(std::string name, std::vector<Extent> extents, Format format)
       : TensorBase(std::move(name), std::move(extents), std::move(format), scalar_type_of<T>()) {}
+
+  /// A tensor that was made elsewhere, such as a result of `evaluate`. Throws UserError where its elements have another type.
+  explicit Tensor(const TensorBase& tensor) : TensorBase(tensor) { check_type(scalar_type_of<T>()); }
 
   // ---- data in ----
 

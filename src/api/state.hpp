@@ -15,6 +15,7 @@
 #include "notation/print.hpp"
 #include "spdistal/expression.hpp"
 #include "spdistal/schedule.hpp"
+#include "spdistal/tensor.hpp"
 #include "tensor/coordinates.hpp"
 #include "tensor/home.hpp"
 
@@ -72,6 +73,11 @@ struct TensorState : std::enable_shared_from_this<TensorState> {
   std::weak_ptr<Waiting> waiting = {};   // where its statements wait, if it ever had one
   bool released = false;                 // nobody has a handle of it; statements may still read it
 };
+
+/// What a handle points to.
+TensorState& state_of(const TensorBase& tensor);
+/// A new tensor.
+TensorBase make_tensor(std::string name, std::vector<Extent> extents, Format format, ScalarType type);
 
 /// Tensors that exist, by what statements call them.
 std::shared_ptr<TensorState> remembered(std::shared_ptr<TensorState> tensor);

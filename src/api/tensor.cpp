@@ -58,6 +58,18 @@ TensorBase::TensorBase(std::shared_ptr<TensorState> state)
     // Schedules keep references: one that kept the tensor would keep its own statement with it.
     : TensorRef(std::make_shared<const TensorVar>(state->var)), state_(std::move(state)) {}
 
+TensorState& state_of(const TensorBase& tensor) { return *tensor.state_; }
+
+TensorBase make_tensor(std::string name, std::vector<Extent> extents, Format format, ScalarType type) {
+  return TensorBase(std::move(name), std::move(extents), std::move(format), type);
+}
+
+void TensorBase::check_type(ScalarType wanted) const {
+  if (type() != wanted)
+    throw UserError(fmt::format("{} has elements of type {}, not {}", shown(var()), name_of(type()), name_of(wanted)),
+                    fmt::format("take it as a Tensor<{}>", name_of(type())));
+}
+
 const std::vector<Extent>& TensorBase::extents() const { return var().dims(); }
 const Format& TensorBase::format() const { return var().format(); }
 ScalarType TensorBase::type() const { return var().type(); }

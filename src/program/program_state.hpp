@@ -31,6 +31,9 @@ struct Program::State {
   TensorState& result() const { return *find(statement->assignment.lhs.tensor); }
 };
 
+/// Sizes that data gave to one use of a variable hold for all its uses.
+void spread_sizes(const notation::Assignment& assignment);
+
 /// A value of any type.
 std::complex<double> as_complex(const Storage& storage, int64_t position);
 

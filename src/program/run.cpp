@@ -45,28 +45,6 @@ auto with_option(const std::string& option, F&& f) {
   }
 }
 
-// Sizes that data gave to one use of a variable hold for all its uses.
-void spread_sizes(const Assignment& assignment) {
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    std::map<IndexVar, int64_t> known;
-    auto each_use = [&](auto&& f) {
-      auto look = [&](const notation::Access& access) {
-        for (size_t d = 0; d < access.indices.size(); d++) f(access.indices[d], access.tensor.dims()[d]);
-      };
-      look(assignment.lhs);
-      each<notation::Access>(assignment.rhs, look);
-    };
-    each_use([&](const IndexVar& var, const Extent& extent) {
-      if (extent.value()) known.emplace(var, *extent.value());
-    });
-    each_use([&](const IndexVar& var, const Extent& extent) {
-      if (!extent.value() && known.contains(var)) Param(*extent.param()).bind(known.at(var)), changed = true;
-    });
-  }
-}
-
 // Data of a tensor must have the sizes that its variables have by now: from other data, or from the command line.
 void check_fit(const Assignment& assignment, const TensorState& tensor, const std::vector<int64_t>& dims,
                const std::string& option) {
@@ -126,6 +104,27 @@ void fill_by(TensorState& tensor, const Generator& generator, const std::vector<
 }
 
 }  // namespace
+
+void spread_sizes(const Assignment& assignment) {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    std::map<IndexVar, int64_t> known;
+    auto each_use = [&](auto&& f) {
+      auto look = [&](const notation::Access& access) {
+        for (size_t d = 0; d < access.indices.size(); d++) f(access.indices[d], access.tensor.dims()[d]);
+      };
+      look(assignment.lhs);
+      each<notation::Access>(assignment.rhs, look);
+    };
+    each_use([&](const IndexVar& var, const Extent& extent) {
+      if (extent.value()) known.emplace(var, *extent.value());
+    });
+    each_use([&](const IndexVar& var, const Extent& extent) {
+      if (!extent.value() && known.contains(var)) Param(*extent.param()).bind(known.at(var)), changed = true;
+    });
+  }
+}
 
 bool Program::has_data() const { return !state_->text.inputs.empty() || !state_->text.generators.empty(); }
 

@@ -135,6 +135,12 @@ Home Home::zeros_like(runtime::Transport& transport, ScalarType type) const {
   return Home(plan_, type, std::move(pieces), transport.fresh_number() << 32);
 }
 
+Home Home::view() const {
+  std::vector<Storage> pieces;
+  for (const Storage& piece : pieces_) pieces.push_back(piece.view());
+  return Home(plan_, type_, std::move(pieces), version_);
+}
+
 Home Home::clone(runtime::Transport& transport) const {
   std::vector<Storage> pieces = runtime::together(transport, [&] {
     std::vector<Storage> out;

@@ -72,6 +72,8 @@ class Home {
 
   /// Collective. The same pattern with zeros for values.
   Home zeros_like(runtime::Transport& transport, ScalarType type) const;
+  /// Local. The same contents in the same memory, to be read while this home stays as it is.
+  Home view() const;
   /// Collective. The same contents; patterns are shared.
   Home clone(runtime::Transport& transport) const;
 

@@ -37,6 +37,11 @@ Storage::Storage(PatternHandle pattern, ScalarType type, Buffer values)
   require(values_.size() >= size_t(nnz()) * size_of(type), "there is a value for every stored element");
 }
 
+Storage Storage::view() const {
+  auto* first = const_cast<std::byte*>(values_.data());  // who writes to values clones borrowed ones first
+  return Storage(pattern_, type_, Buffer::borrowed({first, values_.size()}, nullptr, values_.place()));
+}
+
 void Storage::zero() { runtime::device_at(place()).fill(value_bytes(), std::byte(0), size_t(nnz()) * size_of(type_)); }
 
 PatternHandle dense_pattern(const Format& format, const std::vector<int64_t>& dims, const std::vector<Range>& ranges,

@@ -79,6 +79,8 @@ class Storage {
   void zero();
   /// The values, taken away for good.
   Buffer take_values() && { return std::move(values_); }
+  /// The same pattern and values, to be read while this one stays as it is.
+  Storage view() const;
   /// The same pattern (shared) with a copy of the values.
   Storage clone() const { return Storage(pattern_, type_, values_.clone()); }
   /// Bytes of values and index arrays.

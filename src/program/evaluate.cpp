@@ -1,0 +1,227 @@
+// A statement is read once for tensors of the same types, formats and sizes. It has tensors of its own, named as in the
+// text: those given lend them their contents for a run, and the result is moved out afterwards.
+#include "spdistal/evaluate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "api/collective.hpp"
+#include "api/session.hpp"
+#include "api/waiting.hpp"
+#include "program/program_state.hpp"
+#include "program/reader.hpp"
+#include "reference/arithmetic.hpp"
+
+namespace spdistal {
+
+using namespace notation;
+
+struct Evaluation::State {
+  ProgramText text;
+  std::vector<GivenTensor> given;
+  StatementState statement;
+  std::vector<std::shared_ptr<TensorState>> tensors;
+
+  TensorState& result() const { return *find_tensor(statement.assignment.lhs.tensor); }
+  TensorState& named(const std::string& name) const {
+    return **std::find_if(tensors.begin(), tensors.end(),
+                          [&](const auto& tensor) { return tensor->var.symbol().name() == name; });
+  }
+};
+
+namespace {
+
+using GivenTensors = std::vector<std::pair<std::string, TensorBase>>;
+
+/// What counts as a sparse use of a variable: by a level that leaves coordinates out, or by any of a tensor that has such.
+enum class Uses : uint8_t { ByLevel, ByTensor };
+
+// Is an expression zero, as far as is likely, where a sparse factor stores nothing for a value of the variable?
+bool is_sparse_in(const Expr& expr, const IndexVar& var, Uses uses) {
+  auto sparse = [&](const Expr& part) { return is_sparse_in(part, var, uses); };
+  return match(
+      expr,
+      [&](const notation::Access& n) {
+        const Format& format = n.tensor.format();
+        for (size_t d = 0; d < n.indices.size(); d++)
+          if (n.indices[d] == var &&
+              (uses == Uses::ByTensor ? !format.is_dense() : !format.levels()[format.level_of(d)].properties().full))
+            return true;
+        return false;
+      },
+      [](const Literal& n) { return reference::is_zero(n.value); }, [](const Argument&) { return false; },
+      [&](const Neg& n) { return sparse(n.a); },
+      [&](const Binary& n) {
+        if (n.op == BinaryOp::Mul) return sparse(n.a) || sparse(n.b);
+        if (n.op == BinaryOp::Div) return sparse(n.a);
+        return sparse(n.a) && sparse(n.b);
+      },
+      [&](const Call& n) {
+        bool keeps_zero = n.function == Function::Sqrt || n.function == Function::Abs || n.function == Function::Min ||
+                          n.function == Function::Max;
+        return keeps_zero && std::all_of(n.args.begin(), n.args.end(), sparse);
+      },
+      [&](const Sum& n) { return sparse(n.body); });
+}
+
+// Matrices times vectors fill their result, most likely; matrices times matrices do not.
+Format result_format(const Assignment& assignment) {
+  const std::vector<IndexVar>& vars = assignment.lhs.indices;
+  Uses uses = vars.size() == 1 ? Uses::ByLevel : Uses::ByTensor;
+  bool sparse =
+      std::all_of(vars.begin(), vars.end(), [&](const IndexVar& v) { return is_sparse_in(assignment.rhs, v, uses); });
+  std::vector<LevelFormat> levels(vars.size(), sparse ? LevelFormat(Compressed) : LevelFormat(Dense));
+  if (sparse && levels.size() > 1) levels[0] = Dense;
+  return Format(levels);
+}
+
+ScalarType result_type(const Assignment& assignment) {
+  std::optional<ScalarType> out;
+  each<notation::Access>(
+      assignment.rhs, [&](const notation::Access& n) { out = out ? promote(*out, n.tensor.type()) : n.tensor.type(); });
+  return out.value_or(ScalarType::Float64);
+}
+
+bool is_said(const std::vector<std::string>& options, const std::string& name) {
+  return std::any_of(options.begin(), options.end(), [&](const std::string& o) { return o.starts_with(name + ":"); });
+}
+
+// What nobody said of the result follows from the operands.
+ProgramText completed(ProgramText text, const std::vector<GivenTensor>& given) {
+  Reader first(text, given);
+  Assignment assignment = first.statement().assignment;
+  std::string name = assignment.lhs.tensor.symbol().name();
+  if (std::any_of(given.begin(), given.end(), [&](const GivenTensor& t) { return t.name == name; })) return text;
+  if (!is_said(text.formats, name) && !assignment.lhs.indices.empty())
+    text.formats.push_back(fmt::format("{}:{}", name, result_format(assignment).str()));
+  if (!is_said(text.types, name)) text.types.push_back(fmt::format("{}:{}", name, name_of(result_type(assignment))));
+  return text;
+}
+
+void refuse_without_data(const Evaluation::State& state) {
+  for (const std::shared_ptr<TensorState>& operand : state.statement.operands) {
+    std::string name = operand->var.symbol().name();
+    bool there = std::any_of(state.given.begin(), state.given.end(), [&](const auto& t) { return t.name == name; });
+    size_t at = state.text.statement.find(name);
+    if (!there)
+      throw UserError(Diagnostic{fmt::format("there is no tensor '{}'", name),
+                                 {{state.text.statement, at, at + name.size()}},
+                                 fmt::format("give it with the others: {{\"{}\", …}}", name)});
+  }
+}
+
+// Statements that were read, the one used last in front.
+std::shared_ptr<Evaluation::State> find_or_read(const ProgramText& text, const std::vector<GivenTensor>& given) {
+  constexpr size_t most = 64;
+  static auto& known = *new std::deque<std::shared_ptr<Evaluation::State>>;  // tensors may outlive static objects
+  auto found = std::find_if(known.begin(), known.end(),
+                            [&](const auto& state) { return state->text == text && state->given == given; });
+  std::shared_ptr<Evaluation::State> out;
+  if (found != known.end()) {
+    out = *found;
+    known.erase(found);
+  } else {
+    ProgramText whole = completed(text, given);
+    Reader reader(whole, given);
+    StatementState statement = reader.statement();
+    out = std::make_shared<Evaluation::State>(Evaluation::State{text, given, std::move(statement), reader.tensors()});
+    refuse_without_data(*out);
+    spread_sizes(out->statement.assignment);
+  }
+  known.push_front(out);
+  if (known.size() > most) known.pop_back();
+  return out;
+}
+
+std::vector<GivenTensor> described(const GivenTensors& tensors) {
+  std::vector<GivenTensor> out;
+  for (const auto& [name, tensor] : tensors) out.push_back({name, tensor.type(), tensor.format(), tensor.dims()});
+  return out;
+}
+
+void agree_on_text(const ProgramText& text, const std::vector<GivenTensor>& given) {
+  std::vector<std::string> words{text.statement, text.machine.value_or(""), text.schedule};
+  for (const auto* options : {&text.formats, &text.types, &text.sizes, &text.distributions})
+    words.insert(words.end(), options->begin(), options->end());
+  for (const GivenTensor& t : given) {
+    words.push_back(fmt::format("{}:{}:{}", t.name, t.format.str(), name_of(t.type)));
+    for (int64_t n : t.dims) words.push_back(fmt::format("{}", n));
+  }
+  Program::agree_on(words);
+}
+
+// Operands are lent as long as a run takes.
+class Lent {
+ public:
+  Lent(const Evaluation::State& state, const GivenTensors& tensors) {
+    for (const auto& [name, tensor] : tensors) {
+      TensorState& own = state.named(name);
+      if (&own == &state.result()) continue;
+      own.home.emplace(data_of(state_of(tensor)).view());
+      lent_.push_back(&own);
+    }
+  }
+  ~Lent() {
+    for (TensorState* own : lent_) own->home.reset();
+  }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+ private:
+  std::vector<TensorState*> lent_;
+};
+
+// A new tensor with the contents of another, which has none then.
+TensorBase moved_out(TensorState& from) {
+  std::vector<Extent> extents;
+  for (int64_t n : from.home->dims()) extents.emplace_back(n);
+  TensorBase out = make_tensor(from.var.symbol().name(), std::move(extents), from.var.format(), from.var.type());
+  state_of(out).home = std::exchange(from.home, std::nullopt);
+  return out;
+}
+
+}  // namespace
+
+std::string Evaluation::statement() const {
+  Printer names;
+  return print_statement(state_->statement, names);
+}
+std::string Evaluation::kernel() const { return kernel_text(state_->statement); }
+std::string Evaluation::plan() const {
+  return collectively([&] { return plan_text(state_->statement); });
+}
+std::string Evaluation::report() const {
+  return collectively([&] { return report_text(state_->statement); });
+}
+
+Evaluation evaluate(const std::string& statement, const GivenTensors& tensors, const EvaluateText& how) {
+  return collectively([&] {
+    Session::instance();  // settings that are refused are so before anything else
+    ProgramText text{statement, how.formats, how.types, how.sizes, how.machine, how.distributions, how.schedule};
+    std::vector<GivenTensor> given = described(tensors);
+    agree_on_text(text, given);
+    std::shared_ptr<Evaluation::State> state = find_or_read(text, given);
+    TensorState& result = state->result();
+    auto target = std::find_if(tensors.begin(), tensors.end(),
+                               [&](const auto& t) { return t.first == result.var.symbol().name(); });
+    for (const auto& [name, tensor] : tensors)
+      if (target == tensors.end() || name != target->first || state->statement.reads_result)
+        waiting().before_look(state_of(tensor));
+    Lent lent(*state, tensors);
+    result.home.reset();
+    if (target == tensors.end()) {
+      run(result, state->statement);
+      return Evaluation(state, moved_out(result));
+    }
+    TensorState& into = state_of(target->second);
+    waiting().before_change(into);
+    if (state->statement.reads_result) result.home.emplace(data_of(into).view());
+    run(result, state->statement);
+    set_home(into, *std::exchange(result.home, std::nullopt));
+    return Evaluation(state, target->second);
+  });
+}
+
+}  // namespace spdistal
