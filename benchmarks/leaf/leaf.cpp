@@ -11,7 +11,7 @@
 
 #include "codegen/jit.hpp"
 #include "compile/choose.hpp"
-#include "compile/leaf.hpp"
+#include "execute/call.hpp"
 #include "hand.hpp"
 #include "inputs.hpp"
 #include "notation/concretize.hpp"
@@ -62,7 +62,7 @@ class Compiled {
 
   void run(runtime::HostContext& context) {
     result_.reset();
-    result_.emplace(leaf_->compute(storages_, context, [&](spd_call& call) { (*kernel_)(call); }));
+    result_.emplace(compute(*leaf_, storages_, context, [&](spd_call& call) { (*kernel_)(call); }));
   }
   const Storage& result() const { return *result_; }
   const std::string& text() const { return kernel_->text(); }

@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "compile/choose.hpp"
 #include "compile/described.hpp"
-#include "execute/runner.hpp"
+#include "execute/execute.hpp"
 #include "notation/concrete.hpp"
 #include "notation/print.hpp"
 #include "spdistal/expression.hpp"
@@ -23,27 +22,13 @@ namespace spdistal {
 
 struct TensorState;
 
-/// What was made ready for a statement. Statements that say the same of the same tensors share it, so that a loop that
-/// says a statement anew in every turn finds its plan.
-struct Prepared {
-  std::optional<Chosen> chosen = {};
-  std::optional<Runner> runner = {};
-  /// Copies of operands in another order, made anew when their originals change.
-  struct Copy {
-    notation::TensorVar from;
-    Runner runner;
-    std::optional<Home> home = {};
-    uint64_t version = 0;  // of the original's contents that it holds
-  };
-  std::vector<Copy> copies = {};
-  std::vector<int64_t> sizes = {};  // of the tensors, as they were found to fit
-};
-
 struct StatementState : ScheduledStatement {
   std::vector<Scalar> arguments = {};                       // numbers of the host
   std::vector<std::shared_ptr<TensorState>> operands = {};  // kept alive; the result itself is not among them
   bool reads_result = false;                                // what its result held before, or adds to that
-  std::shared_ptr<Prepared> prepared = nullptr;             // null until it is first compiled
+  /// What runs it; null until it is first compiled. Statements that say the same of the same tensors share it, so that a loop
+  /// that says a statement anew in every turn finds its plan.
+  std::shared_ptr<Execution> execution = nullptr;
 };
 
 /// How entries that wait for pack came: the same on every rank, or each rank its part; bits, so that ranks and calls that
@@ -59,13 +44,13 @@ struct TensorState : std::enable_shared_from_this<TensorState> {
   ~TensorState();
 
   notation::TensorVar var;
-  std::shared_ptr<StatementState> current = nullptr;               // the statement that was assigned last
-  std::optional<Home> home = {};                                   // the contents
-  std::optional<Coordinates> inserted = {};                        // entries that wait for pack,
-  Inserted inserted_by = Inserted::Nothing;                        // and how they came
-  std::optional<Shares> shares = {};                               // where it lives,
-  std::vector<int64_t> shares_for = {};                            // being of these sizes
-  std::map<std::string, std::shared_ptr<Prepared>> prepared = {};  // by what statements say
+  std::shared_ptr<StatementState> current = nullptr;                  // the statement that was assigned last
+  std::optional<Home> home = {};                                      // the contents
+  std::optional<Coordinates> inserted = {};                           // entries that wait for pack,
+  Inserted inserted_by = Inserted::Nothing;                           // and how they came
+  std::optional<Shares> shares = {};                                  // where it lives,
+  std::vector<int64_t> shares_for = {};                               // being of these sizes
+  std::map<std::string, std::shared_ptr<Execution>> executions = {};  // by what statements say
   /// All of it on this rank, as asked for last.
   std::optional<Storage> whole = {};
   uint64_t whole_version = 0;
@@ -110,17 +95,10 @@ const Home& data_here(const TensorState& tensor);
 /// Collective. All of it, on every rank: for comparing with an independent evaluation (`--check`), and nothing else. What
 /// a user asks to have whole is `gather`.
 const Storage& whole_of(TensorState& tensor);
-/// Of a statement that was compiled.
-std::string kernel_text(const StatementState& statement);
-std::string plan_text(const StatementState& statement);
-/// Of a statement that was computed.
-std::string report_text(const StatementState& statement);
 /// The statement that was said last of a tensor. Throws UserError where there is none.
 std::shared_ptr<StatementState> current_statement(const TensorState& tensor);
 /// Are all sizes of a tensor known?
 bool has_sizes(const notation::TensorVar& tensor);
-/// Throws UserError where sizes are not known yet, or do not fit.
-void check_sizes(StatementState& statement);
 /// Collective. Prepares the kernel of a statement for its operands as they are.
 void prepare(TensorState& result, StatementState& statement);
 /// Collective. Computes a statement from its operands as they are.

@@ -28,7 +28,7 @@ std::string Statement::str() const {
 Schedule& Schedule::add(Command command) {
   state_->scheduled = schedule::apply(command, state_->scheduled).value();
   state_->commands.push_back(std::move(command));
-  state_->prepared.reset();
+  state_->execution.reset();
   return *this;
 }
 

@@ -266,23 +266,23 @@ std::string TensorBase::statement() const {
 std::string TensorBase::plan() const {
   return collectively([&] {
     waiting().compile(*state_);
-    return plan_text(*state_->current);
+    return state_->current->execution->plan();
   });
 }
 
 std::string TensorBase::report() const {
   return collectively([&] {
     data_of(*state_);
-    if (!state_->current || !state_->current->prepared)
+    if (!state_->current || !state_->current->execution)
       throw UserError(fmt::format("{} was not computed", shown(var())), "assign to it first: a(i) = B(i, j) * c(j)");
-    return report_text(*state_->current);
+    return state_->current->execution->report();
   });
 }
 
 std::string TensorBase::kernel() const {
   return collectively([&] {
     waiting().compile(*state_);
-    return kernel_text(*state_->current);
+    return state_->current->execution->kernel();
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "api/session.hpp"
 #include "api/state.hpp"
+#include "compile/check.hpp"
 
 namespace spdistal {
 

@@ -7,11 +7,9 @@
 
 #include "base/text.hpp"
 #include "compile/choose.hpp"
-#include "machine/print.hpp"
 #include "notation/check.hpp"
 #include "notation/concretize.hpp"
 #include "reference/arithmetic.hpp"
-#include "runtime/transport/agree.hpp"
 #include "schedule/print.hpp"
 
 namespace spdistal {
@@ -107,25 +105,6 @@ std::string print_statement(const ScheduledStatement& statement, notation::Print
     out += fmt::format("\nconversions\n{}\n\nloops over them\n{}\n", indent(print(chosen.conversions, names), 2),
                        indent(names(chosen.statement), 2));
   return out;
-}
-
-void agree_on(runtime::Transport& transport, const ScheduledStatement& statement) {
-  if (transport.size() == 1) return;
-  Printer names;
-  std::vector<std::string> said{names(statement.assignment)};
-  names(statement.scheduled);
-  for (const Command& command : statement.commands) said.push_back(schedule::print(command, names));
-  for (const TensorVar& tensor : tensors(statement.assignment)) {
-    const Format& format = tensor.format();
-    said.push_back(fmt::format("{} of {} as '{}' of {}", names.name(tensor),
-                               join(tensor.dims(), " x ", [](const Extent& e) { return print(e); }), format.str(),
-                               name_of(tensor.type())));
-    if (format.distribution())
-      said.push_back(fmt::format("{} on {}", DistributionPrinter(*format.distribution()).statement(names.name(tensor)),
-                                 print(format.distribution()->machine())));
-  }
-  runtime::agree_on_texts(transport, said, "says",
-                          "every rank says the same statements of the same tensors, in the same order");
 }
 
 }  // namespace spdistal

@@ -5,7 +5,6 @@
 
 #include "notation/concrete.hpp"
 #include "notation/print.hpp"
-#include "runtime/transport/transport.hpp"
 #include "spdistal/schedule/commands.hpp"
 
 namespace spdistal {
@@ -21,8 +20,4 @@ struct ScheduledStatement {
 ScheduledStatement make_statement(const notation::Assignment& assignment);
 /// The statement, its loops, and its loops after the schedule.
 std::string print_statement(const ScheduledStatement& statement, notation::Printer& names);
-/// Collective. Throws UserError on all ranks, naming one, where they do not mean the same statement: its text, schedule,
-/// sizes, formats, types and distributions.
-void agree_on(runtime::Transport& transport, const ScheduledStatement& statement);
-
 }  // namespace spdistal

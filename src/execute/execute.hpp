@@ -1,41 +1,60 @@
-// Runs a statement over the colours of a machine: walks its plan and calls the runtime. What is known of the data once
-// its patterns stand (partitions, exchanges, kernels) is made at the first run and kept.
-//
-// A run: bring what the colours of this rank need, launch the leaf for each, take the results home. With steps, the
-// first two are done for each step in turn.
+// A compiled statement run on data, any number of times: with one kernel where everything is whole and in this process, over
+// pieces otherwise.
 #pragma once
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "execute/report.hpp"
-#include "execute/tasks.hpp"
-#include "notation/concrete.hpp"
-#include "process/process.hpp"
+#include "compile/compile.hpp"
+#include "execute/bound_plan.hpp"
 
 namespace spdistal {
 
 class Execution {
  public:
-  /// Sizes are known. `shares` are those of the result's home.
-  Execution(Process& process, const notation::ConcreteStatement& statement, Shares shares);
-  ~Execution();
+  Execution(Process& process, Compiled compiled);
 
-  /// Collective. Prepares all for operands as they are; nothing happens where they have the patterns of the last time.
-  void bind(const Homes& operands);
+  Compiled& compiled() { return compiled_; }
+
+  /// Collective. Prepares all for operands as they are, and for a result that lives in `shares`; sizes are known.
+  void prepare(Homes operands, const Shares& shares);
   /// Collective. Computes the result into its home: `result` is what it held before, if it held anything. `arguments` are
-  /// the statement's numbers of the host.
-  void compute(const Homes& operands, std::optional<Home>& result, const std::vector<Scalar>& arguments = {});
+  /// the statement's numbers of the host, whatever the one had that this was made for.
+  void compute(Homes operands, const Shares& shares, std::optional<Home>& result,
+               const std::vector<Scalar>& arguments = {});
 
-  const plan::Plan& plan() const;
-  /// The text of the kernel.
+  // Of one that was prepared.
+  /// The text of the kernel; conversions have kernels of their own, which run first.
   std::string kernel() const;
+  /// The schedule where nobody gave one, with the reason, and the plan.
+  std::string plan() const;
   /// Collective. Of the last run.
-  Report report() const;
+  std::string report() const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  // A converted operand, made anew when the original changes.
+  struct CopiedOperand {
+    notation::TensorVar from;
+    std::unique_ptr<Execution> execution;
+    std::optional<Home> home = {};
+    uint64_t version = 0;  // of the original's contents that it holds
+  };
+
+  void add_copies(Homes& operands);
+  bool is_whole(const Homes& operands, const Shares& shares) const;
+  void prepare_pieces(const Homes& operands, const Shares& shares);
+  const Leaf& whole_leaf(const Homes& operands);
+  void compute_whole(const Homes& operands, const Shares& shares, std::optional<Home>& result,
+                     const std::vector<Scalar>& arguments);
+  std::string own_kernel() const;
+
+  Process& process_;
+  Compiled compiled_;
+  bool has_distributed_loops_;
+  std::vector<CopiedOperand> copies_;
+  const Leaf* whole_ = nullptr;        // the kernel of the last run, where it was whole
+  std::unique_ptr<BoundPlan> pieces_;  // null where no run was over pieces
 };
 
 }  // namespace spdistal

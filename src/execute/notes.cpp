@@ -1,10 +1,15 @@
 #include "execute/notes.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include "runtime/transport/deal.hpp"
 
 namespace spdistal {
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 void RunNotes::begin(int64_t colours) {
   traffic.clear();

@@ -10,6 +10,9 @@
 
 namespace spdistal {
 
+/// By a clock that only goes forward.
+double seconds_now();
+
 struct RunNotes {
   runtime::Traffic traffic;
   std::map<std::pair<size_t, int64_t>, int64_t> held;  // by access and colour: bytes of the largest piece

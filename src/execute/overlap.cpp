@@ -7,48 +7,16 @@ namespace spdistal {
 using namespace notation;
 using runtime::Space;
 
-std::optional<Chunks> Chunks::of(const lower::Distributed& program) {
-  const Forall* loop = program.leaf.body.as<Forall>();
-  if (program.loops.empty() || !loop || program.leaf.provenance.positions_of(loop->var)) return {};
-  ConcreteStatement leaf = program.leaf;
-  IndexVar chunk(loop->var.name() + "c"), inner(loop->var.name() + "i");
-  IndexExpr size = ceil_div(size_of(loop->var), number(per_colour));
-  leaf.provenance.relations.push_back(
-      {.replaced = {{loop->var, value_of(chunk) * size + value_of(inner), Guard::Checked}},
-       .made = {{chunk, number(per_colour), "c"}, {inner, size, "i"}}});
-  leaf.body = Forall{inner, loop->body, loop->tags};
-  return Chunks(std::move(leaf), chunk);
-}
+namespace {
 
-ReadyChunks Chunks::ready(const lower::Distributed& program, Tasks& tasks, const Tasks::Pieces& pieces,
-                          const runtime::Transport& transport, int64_t least) const {
-  if (tasks.steps().size() != 1 || !tasks.steps()[0].empty() || tasks.everywhere()) return {};
-  int64_t bytes = 0;
-  for (size_t k = 1; k < pieces.size(); k++) {
-    bytes += pieces[k]->bytes_received();
-    // Values of this rank too wait for the end of the exchange where they come in another order.
-    if (!pieces[k]->local_values_come_first()) return {};
-  }
-  if (bytes == 0 || bytes < least) return {};
-  ReadyChunks out;
-  bool any = false;
-  for (int64_t c = tasks.colours().lo; c < tasks.colours().hi; c++) {
-    std::vector<std::optional<Received>> received(pieces.size());
-    for (size_t k = 1; k < pieces.size(); k++) {
-      if (pieces[k]->bytes_received() == 0) continue;
-      received[k] = elsewhere(pieces[k]->homes(), transport, tasks.need(k, c, {}, pieces));
-      if (!received[k]) return {};
-    }
-    out.push_back(tasks.is_idle(c, {}) ? std::vector<bool>(size_t(per_colour), false)
-                                       : ready(c, program, tasks, pieces, received));
-    any |= std::find(out.back().begin(), out.back().end(), true) != out.back().end();
-  }
-  return any ? out : ReadyChunks();
-}
+// What comes from other ranks: the elements whose coordinate of a dimension is one of these.
+struct Received {
+  size_t dim;
+  Space coordinates;
+};
 
 // What no piece of this rank holds, where homes are cut along one dimension; none where they are cut otherwise.
-std::optional<Chunks::Received> Chunks::elsewhere(const Shares& homes, const runtime::Transport& transport,
-                                                  const Need& need) {
+std::optional<Received> elsewhere(const Shares& homes, const runtime::Transport& transport, const Need& need) {
   Range here = runtime::Mapping(homes.grid.count(), transport.size()).colours_of(transport.rank());
   std::optional<size_t> cut;
   for (int64_t q = here.lo; q < here.hi; q++) {
@@ -67,16 +35,15 @@ std::optional<Chunks::Received> Chunks::elsewhere(const Shares& homes, const run
 }
 
 // Of one colour; `received` tells for each access what comes from other ranks, if anything does.
-std::vector<bool> Chunks::ready(int64_t colour, const lower::Distributed& program, Tasks& tasks,
-                                const Tasks::Pieces& pieces,
-                                const std::vector<std::optional<Received>>& received) const {
-  Bounds bounds(leaf_.provenance, [&](const Levels& levels) { return tasks.positions(levels); });
+std::vector<bool> ready(int64_t colour, const lower::Distributed& program, const ChunkedLeaf& chunked, Tasks& tasks,
+                        const Tasks::Pieces& pieces, const std::vector<std::optional<Received>>& received) {
+  Bounds bounds(chunked.leaf.provenance, [&](const Levels& levels) { return tasks.positions(levels); });
   // What each chunk needs of an access, as far as the loops tell.
   auto needs_of = [&](size_t access) {
     std::vector<Need> out;
-    for (int64_t chunk = 0; chunk < per_colour; chunk++) {
+    for (int64_t chunk = 0; chunk < ChunkedLeaf::chunks; chunk++) {
       LoopValues values = tasks.values(colour, {});
-      values.emplace(var_, chunk);
+      values.emplace(chunked.var, chunk);
       Need need;
       for (const IndexVar& var : program.accesses[access].access.indices)
         need.coordinates.push_back(interval(bounds.of(var, values)));
@@ -87,13 +54,14 @@ std::vector<bool> Chunks::ready(int64_t colour, const lower::Distributed& progra
   // The coordinates of a level that occur in each chunk's part of a piece.
   auto occurring_in = [&](const plan::Occurring& n) {
     const Storage& piece = (*pieces[n.access])[colour];
-    runtime::Partition parts =
-        select(program.plan.accesses[n.access], piece, 0, runtime::ColourGrid({per_colour}), needs_of(n.access));
+    runtime::Partition parts = select(program.plan.accesses[n.access], piece, 0,
+                                      runtime::ColourGrid({ChunkedLeaf::chunks}), needs_of(n.access));
     std::vector<Space> out;
-    for (int64_t chunk = 0; chunk < per_colour; chunk++) out.push_back(occurring(piece, n.level, parts[chunk]));
+    for (int64_t chunk = 0; chunk < ChunkedLeaf::chunks; chunk++)
+      out.push_back(occurring(piece, n.level, parts[chunk]));
     return out;
   };
-  std::vector<bool> out(size_t(per_colour), true);
+  std::vector<bool> out(size_t(ChunkedLeaf::chunks), true);
   for (size_t k = 1; k < received.size(); k++) {
     if (!received[k]) continue;
     const plan::Projection& projection = program.plan.accesses[k].projections[received[k]->dim];
@@ -108,6 +76,34 @@ std::vector<bool> Chunks::ready(int64_t colour, const lower::Distributed& progra
       out[chunk] = out[chunk] && !wanted.empty() && !runtime::intersects(wanted[chunk], received[k]->coordinates);
   }
   return out;
+}
+
+}  // namespace
+
+ReadyChunks ready_chunks(const lower::Distributed& program, const ChunkedLeaf& chunked, Tasks& tasks,
+                         const Tasks::Pieces& pieces, const runtime::Transport& transport, int64_t least) {
+  if (tasks.steps().size() != 1 || !tasks.steps()[0].empty() || tasks.everywhere()) return {};
+  int64_t bytes = 0;
+  for (size_t k = 1; k < pieces.size(); k++) {
+    bytes += pieces[k]->bytes_received();
+    // Values of this rank too wait for the end of the exchange where they come in another order.
+    if (!pieces[k]->local_values_come_first()) return {};
+  }
+  if (bytes == 0 || bytes < least) return {};
+  ReadyChunks out;
+  bool any = false;
+  for (int64_t c = tasks.colours().lo; c < tasks.colours().hi; c++) {
+    std::vector<std::optional<Received>> received(pieces.size());
+    for (size_t k = 1; k < pieces.size(); k++) {
+      if (pieces[k]->bytes_received() == 0) continue;
+      received[k] = elsewhere(pieces[k]->homes(), transport, tasks.need(k, c, {}, pieces));
+      if (!received[k]) return {};
+    }
+    out.push_back(tasks.is_idle(c, {}) ? std::vector<bool>(size_t(ChunkedLeaf::chunks), false)
+                                       : ready(c, program, chunked, tasks, pieces, received));
+    any |= std::find(out.back().begin(), out.back().end(), true) != out.back().end();
+  }
+  return any ? out : ReadyChunks();
 }
 
 }  // namespace spdistal

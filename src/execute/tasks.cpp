@@ -4,8 +4,6 @@
 
 #include "base/require.hpp"
 #include "level/level.hpp"
-#include "lower/lower.hpp"
-#include "lower/workspace.hpp"
 
 namespace spdistal {
 
@@ -67,14 +65,10 @@ int64_t longest_row(runtime::Transport& transport, const Home& home, size_t firs
 
 }  // namespace
 
-// A leaf for any pieces tells which dense levels it walks all of. Blocks of a result that one colour writes are places
-// for all of their elements: then they may be those of its home.
-Located find_located(const lower::Distributed& program) {
+// A kernel tells which dense levels it walks all of. Blocks of a result that one colour writes are places for all of their
+// elements: then they may be those of its home.
+Located find_located(const lower::Distributed& program, const lower::Kernel& kernel) {
   Located out;
-  std::vector<IndexVar> outer;
-  for (const Forall& loop : program.loops) outer.push_back(loop.var);
-  lower::Kernel kernel =
-      lower::lower(lower::insert_workspace(program.leaf, outer), {.operands = lower::Operands::Pieces, .outer = outer});
   for (size_t k = 0; k < program.accesses.size(); k++) {
     const Access& a = program.accesses[k].access;
     out.emplace_back();

@@ -7,6 +7,7 @@
 #include "compile/homes.hpp"
 #include "execute/move/fetch.hpp"
 #include "lower/distribute.hpp"
+#include "lower/lower.hpp"
 #include "notation/bounds.hpp"
 #include "runtime/task/mapping.hpp"
 
@@ -15,9 +16,10 @@ namespace spdistal {
 /// The values of the loops that are not distributed, outermost first.
 using Step = std::vector<int64_t>;
 
-/// By access and dimension: does the leaf come to it only where other pieces store coordinates?
+/// By access and dimension: does the leaf come to it only where other pieces store coordinates? A kernel of it tells, for
+/// whatever widths it is.
 using Located = std::vector<std::vector<bool>>;
-Located find_located(const lower::Distributed& program);
+Located find_located(const lower::Distributed& program, const lower::Kernel& kernel);
 
 class Tasks {
  public:

@@ -183,19 +183,19 @@ void Program::load_data() {
 std::string Program::kernel() {
   return collectively([&] {
     waiting().compile(state_->result());
-    return kernel_text(*state_->statement);
+    return state_->statement->execution->kernel();
   });
 }
 
 std::string Program::plan() {
   return collectively([&] {
     waiting().compile(state_->result());
-    return plan_text(*state_->statement);
+    return state_->statement->execution->plan();
   });
 }
 
 std::string Program::report() {
-  return collectively([&] { return report_text(*state_->statement); });
+  return collectively([&] { return state_->statement->execution->report(); });
 }
 
 void Program::load() {

@@ -17,7 +17,7 @@ using test::refusal;
 constexpr int64_t n = 23;
 
 int64_t kernels() { return Session::instance().jit.loads(); }
-size_t plans(const TensorBase& tensor) { return find_tensor(tensor.var())->prepared.size(); }
+size_t plans(const TensorBase& tensor) { return find_tensor(tensor.var())->executions.size(); }
 
 // Where a vector lives: cut among the ranks, in three pieces on however many, all of it everywhere.
 std::vector<Format> places() {

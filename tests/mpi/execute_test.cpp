@@ -7,7 +7,7 @@
 
 #include "api/session.hpp"
 #include "compile/homes.hpp"
-#include "execute/execute.hpp"
+#include "execute/bound_plan.hpp"
 #include "mpi/ranks.hpp"
 #include "notation/concretize.hpp"
 #include "schedule/apply.hpp"
@@ -76,7 +76,8 @@ struct SecondDifference {
   TensorVar a{{Symbol("a"), ScalarType::Float64, {Extent(n)}, Format({Dense})}};
   TensorVar B{{Symbol("B"), ScalarType::Float64, {Extent(n), Extent(n)}, CSR}};
   TensorVar c{{Symbol("c"), ScalarType::Float64, {Extent(n)}, Format({Dense})}};
-  std::optional<Execution> execution;
+  std::optional<Compiled> compiled;
+  std::optional<BoundPlan> bound;
   std::optional<Home> out;
 
   explicit SecondDifference(Transport& transport) : t(transport) {
@@ -86,7 +87,8 @@ struct SecondDifference {
         {a, {i}}, AssignOp::Set, Binary{BinaryOp::Mul, notation::Access{B, {i, j}}, notation::Access{c, {j}}}};
     ConcreteStatement statement =
         schedule::apply({Divide{i, io, ii, t.size()}, Distribute{{io}}}, concretize(spmv).value()).value();
-    execution.emplace(process, statement, homes_of(a, t.size()));
+    compiled.emplace(statement);
+    bound.emplace(process, *compiled, homes_of(a, t.size()));
   }
 
   // Three times, each with other values.
@@ -99,7 +101,7 @@ struct SecondDifference {
     Home vector = pack(t, Coordinates({n}, ScalarType::Float64), c.format(), homes_of(c, t.size()));
     for (int run = 0; run < 3; run++) {
       fill<double>(vector, [&](std::span<const int64_t> at) { return double(at[0] * at[0] + run); });
-      execution->compute({{B, &matrix}, {c, &vector}}, out);
+      bound->compute({{B, &matrix}, {c, &vector}}, out);
       for (int64_t row = width; row + width < n; row += row < 8 ? 1 : n / 40) {
         std::vector<int64_t> at{row};
         ASSERT_EQ(spdistal::at<double>(t, *out, at), double(-2 * width * width)) << "row " << row << ", run " << run;
@@ -112,7 +114,7 @@ TEST(Execute, RowsThatNeedNothingFromElsewhereRunWhileTheOthersWait) {
   runtime::testkit::on_ranks([](Transport& t) {
     SecondDifference difference(t);
     difference.compute(1);
-    Report report = difference.execution->report();  // the operands are gone by now
+    Report report = difference.bound->report();  // the operands are gone by now
     EXPECT_EQ(std::accumulate(report.pieces.begin(), report.pieces.end(), int64_t(0),
                               [](int64_t sum, const PieceReport& piece) { return sum + piece.non_zeros; }),
               3 * SecondDifference::n - 2);
@@ -128,7 +130,7 @@ TEST(Execute, ChunksOfRowsAreRightAfterAPatternHasChanged) {
     SecondDifference difference(t);
     for (int64_t width : {1, 2, 1}) {
       difference.compute(width);
-      int64_t overlapped = difference.execution->report().overlapped;
+      int64_t overlapped = difference.bound->report().overlapped;
       EXPECT_GE(overlapped, t.size() > 1 ? 6 * t.size() : 0) << "the chunks are what this looks at";
     }
   });

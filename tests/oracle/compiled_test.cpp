@@ -7,7 +7,7 @@
 
 #include "codegen/jit.hpp"
 #include "compile/choose.hpp"
-#include "compile/leaf.hpp"
+#include "execute/call.hpp"
 #include "notation/concretize.hpp"
 #include "notation/print.hpp"
 #include "reference/evaluate.hpp"
@@ -30,7 +30,7 @@ std::optional<std::string> find_fault(const test::BuiltProgram& program, codegen
   try {
     Leaf leaf(program.statement, data.storages);
     codegen::Kernel kernel = jit.load(leaf.function());
-    Storage result = leaf.compute(data.storages, context, [&](spd_call& call) { kernel(call); });
+    Storage result = compute(leaf, data.storages, context, [&](spd_call& call) { kernel(call); });
     if (Result<> sound = verify(result); !sound) return sound.refusal().str() + "\n" + kernel.text();
     if (!(test::to_array(result) == wanted.at(program.assignment.lhs.tensor)))
       return "the result is not what the statement says\n" + print(program.statement) + "\n" + kernel.text();

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "codegen/jit.hpp"
-#include "compile/leaf.hpp"
+#include "execute/call.hpp"
 #include "ir/interpret.hpp"
 #include "notation/concretize.hpp"
 #include "notation/parse.hpp"
@@ -69,7 +69,7 @@ void expect_right(const Product& product, std::mt19937_64& random, int64_t entri
   reference::evaluate(program.assignment, wanted);
   Leaf leaf(program.statement, storages, LeafOptions{.largest_dense_workspace = columns - 1});
   runtime::HostContext context(3);
-  Storage result = leaf.compute(storages, context, [&](spd_call& call) { caller(leaf, call); });
+  Storage result = compute(leaf, storages, context, [&](spd_call& call) { caller(leaf, call); });
   EXPECT_TRUE(test::to_array(result) == wanted.at(program.assignment.lhs.tensor));
 }
 
@@ -116,7 +116,7 @@ TEST(HashedWorkspaces, TakeNoRoomForWhatADimensionHas) {
   Assignment assignment = parse_assignment("A(i,j) = B(i,k) * C(k,j)", scope);
   Leaf leaf(concretize(assignment).value(), storages);
   runtime::HostContext context(2);
-  Storage result = leaf.compute(storages, context, [&](spd_call& call) { ir::interpret(leaf.function(), call); });
+  Storage result = compute(leaf, storages, context, [&](spd_call& call) { ir::interpret(leaf.function(), call); });
   Coordinates found = unpack(result);
   ASSERT_EQ(found.size(), 2);
   EXPECT_EQ(found.column(1)[0], 1);

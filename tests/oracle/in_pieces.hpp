@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "compile/leaf.hpp"
+#include "execute/call.hpp"
 #include "ir/interpret.hpp"
 #include "ir/print.hpp"
 #include "ir/verify.hpp"
@@ -19,7 +19,7 @@
 namespace spdistal::test {
 
 /// How kernels are called in a test.
-using Caller = std::function<Leaf::Run(const Leaf&)>;
+using Caller = std::function<RunKernel(const Leaf&)>;
 
 /// One statement in pieces.
 class InPieces {
@@ -72,7 +72,7 @@ class InPieces {
     bool dense = assembly == lower::Assembly::Dense;
     Storage in_place = to_storage(sum, in_place_format(result));
 
-    Leaf::Run run = caller(leaf), run_adding = caller(adding);
+    RunKernel run = caller(leaf), run_adding = caller(adding);
     Walk walk(statement_, whole_, parts_);
     walk.turns(outer_, [&] {
       std::string turn = "turn";
@@ -85,9 +85,9 @@ class InPieces {
         walk.visit(strip_loops(statement_, outer_).body);
         cut(leaf.kernel(), walk);
         auto number = [&](const lower::RunTimeNumber& n) { return number_of(leaf.kernel(), walk, n); };
-        LeafInputs inputs(leaf, pointers(), number);
+        LeafCall inputs(leaf, pointers(), number);
         std::vector<Range> bounds = bounds_of(leaf.kernel(), walk, 0);
-        Storage part = leaf.compute(inputs, bounds, context_, run);
+        Storage part = inputs.compute(bounds, context_, run);
         if (Result<> sound = verify(part); !sound) FAIL() << sound.refusal().str();
         add(part, sum);
         if (!dense) return;
@@ -98,11 +98,11 @@ class InPieces {
         });
         Storage before = larger.clone();
         View view = part_of(larger, bounds);
-        leaf.compute_into(view, inputs, context_, run);
+        inputs.compute_into(view, context_, run);
         expect_part(larger, before, part);
         View total = part_of(in_place, bounds);
-        LeafInputs adding_inputs(adding, pointers(), number);
-        adding.compute_into(total, adding_inputs, context_, run_adding);
+        LeafCall adding_inputs(adding, pointers(), number);
+        adding_inputs.compute_into(total, context_, run_adding);
       } catch (const std::exception& error) { FAIL() << error.what(); }
     });
     if (::testing::Test::HasFatalFailure()) return;
@@ -282,7 +282,7 @@ class InPieces {
   std::map<IndexVar, std::optional<Range>> stored_coordinates_;  // at sparse levels of the pieces
 };
 
-inline Leaf::Run interpreted(const Leaf& leaf) {
+inline RunKernel interpreted(const Leaf& leaf) {
   return [interpret = ir::Interpreter(leaf.function(), ir::Races::Found)](spd_call& call) { interpret(call); };
 }
 

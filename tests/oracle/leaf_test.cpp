@@ -5,7 +5,7 @@
 #include <random>
 
 #include "compile/choose.hpp"
-#include "compile/leaf.hpp"
+#include "execute/call.hpp"
 #include "ir/interpret.hpp"
 #include "ir/print.hpp"
 #include "ir/verify.hpp"
@@ -50,8 +50,8 @@ std::optional<std::string> find_fault(const test::BuiltProgram& program, int64_t
     };
     if (Result<> legal = ir::verify(leaf.kernel().function); !legal) return with_kernel(legal.refusal().str());
     runtime::HostContext context(threads);
-    Storage result = leaf.compute(data.storages, context,
-                                  [&](spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); });
+    Storage result = compute(leaf, data.storages, context,
+                             [&](spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); });
     if (Result<> sound = verify(result); !sound) return with_kernel(sound.refusal().str());
     if (!(test::to_array(result) == wanted.at(program.assignment.lhs.tensor)))
       return with_kernel("the result is not what the statement says");

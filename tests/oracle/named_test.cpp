@@ -6,7 +6,7 @@
 #include <set>
 
 #include "compile/choose.hpp"
-#include "compile/leaf.hpp"
+#include "execute/call.hpp"
 #include "ir/interpret.hpp"
 #include "ir/print.hpp"
 #include "ir/verify.hpp"
@@ -89,8 +89,8 @@ class Statements : public ::testing::TestWithParam<Named> {
       SCOPED_TRACE(ir::print(leaf.kernel().function));
       if (Result<> legal = ir::verify(leaf.kernel().function); !legal) FAIL() << legal.refusal().str();
       runtime::HostContext context(int64_t(1 + seed % 3));
-      Storage result = leaf.compute(storages, context,
-                                    [&](spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); });
+      Storage result = compute(leaf, storages, context,
+                               [&](spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); });
       if (Result<> sound = verify(result); !sound) FAIL() << sound.refusal().str();
       ASSERT_EQ(result.pattern().format(), assignment.lhs.tensor.format());
       std::set<std::vector<int64_t>> places;

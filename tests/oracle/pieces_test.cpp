@@ -224,7 +224,7 @@ TEST(Pieces, AreRightWhenCompiled) {
   size_t step = std::getenv("FULL_TESTS") ? 1 : 7;
   for (size_t k = 0; k < all.size() && !HasFailure(); k += step) try {
       SCOPED_TRACE(all[k].name);
-      check_named(all[k], 7, [&](const Leaf& leaf) -> Leaf::Run {
+      check_named(all[k], 7, [&](const Leaf& leaf) -> RunKernel {
         return [kernel = jit.load(leaf.function())](spd_call& call) { kernel(call); };
       });
     } catch (const std::exception& error) { FAIL() << all[k].name << ": " << error.what(); }

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "compile/leaf.hpp"
+#include "execute/call.hpp"
 #include "ir/interpret.hpp"
 #include "ir/print.hpp"
 #include "ir/verify.hpp"
@@ -68,7 +68,7 @@ inline lower::Kernel expect_right(const SmallStatement& of, const Caller& caller
   EXPECT_TRUE(ir::verify(leaf.kernel().function));
   for (int64_t threads : {1, 3}) {
     runtime::HostContext context(threads);
-    Storage result = leaf.compute(stored.storages, context, [&](spd_call& call) { caller(leaf, call); });
+    Storage result = compute(leaf, stored.storages, context, [&](spd_call& call) { caller(leaf, call); });
     EXPECT_TRUE(verify(result));
     EXPECT_TRUE(to_array(result) == wanted.at(program.assignment.lhs.tensor)) << threads << " threads";
   }

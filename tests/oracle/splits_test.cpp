@@ -5,7 +5,7 @@
 #include <random>
 
 #include "codegen/jit.hpp"
-#include "compile/leaf.hpp"
+#include "execute/call.hpp"
 #include "ir/interpret.hpp"
 #include "notation/print.hpp"
 #include "reference/evaluate.hpp"
@@ -122,7 +122,7 @@ void expect_right(const test::ProgramCase& described, int64_t threads, const Cal
   reference::evaluate(program.assignment, wanted);
   Leaf leaf(program.statement, data.storages);
   runtime::HostContext context(threads);
-  Storage result = leaf.compute(data.storages, context, [&](spd_call& call) { caller(leaf, call); });
+  Storage result = compute(leaf, data.storages, context, [&](spd_call& call) { caller(leaf, call); });
   EXPECT_TRUE(test::to_array(result) == wanted.at(program.assignment.lhs.tensor));
 }
 

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "codegen/jit.hpp"
-#include "compile/leaf.hpp"
+#include "execute/call.hpp"
 #include "ir/interpret.hpp"
 #include "reference/evaluate.hpp"
 #include "runtime/device/host_context.hpp"
@@ -84,13 +84,13 @@ void expect_right(const test::ProgramCase& described, const Limits& limits, cons
   const Storages& storages = stored.storages;
   reference::Arrays wanted = program.arrays;
   reference::evaluate(program.assignment, wanted);
-  auto compute = [&](int64_t largest) {
+  auto entries_of = [&](int64_t largest) {
     Leaf leaf(program.statement, storages, LeafOptions{.largest_position = largest});
     int64_t entries = 0;
     // One thread alone does not count where all there may be fits.
     for (int64_t threads : {1, 3}) {
       runtime::HostContext context(threads);
-      Storage result = leaf.compute(storages, context, [&](spd_call& call) { caller(leaf, call); });
+      Storage result = compute(leaf, storages, context, [&](spd_call& call) { caller(leaf, call); });
       EXPECT_TRUE(test::to_array(result) == wanted.at(program.assignment.lhs.tensor)) << "at most " << largest;
       bool packed = leaf.kernel().assembly == lower::Assembly::Listed;
       IndexWidth width = !packed && result.nnz() > largest ? IndexWidth::Int64 : IndexWidth::Int32;
@@ -100,8 +100,8 @@ void expect_right(const test::ProgramCase& described, const Limits& limits, cons
     }
     return entries;
   };
-  int64_t entries = compute(std::numeric_limits<int32_t>::max());
-  for (int64_t largest : limits(entries)) compute(largest);
+  int64_t entries = entries_of(std::numeric_limits<int32_t>::max());
+  for (int64_t largest : limits(entries)) entries_of(largest);
 }
 
 TEST(WidePositions, AreMadeWhereAResultHasMoreEntriesThanNarrowOnesCount) {
@@ -137,7 +137,7 @@ TEST(WidePositions, AreCompiledForOnlyWhereTheyAreNeeded) {
     Leaf leaf(program.statement, storages, LeafOptions{.largest_position = largest});
     int64_t before = jit.loads();
     codegen::Kernel kernel = jit.load(leaf.function());
-    for (int run = 0; run < 3; run++) leaf.compute(storages, context, [&](spd_call& call) { kernel(call); });
+    for (int run = 0; run < 3; run++) compute(leaf, storages, context, [&](spd_call& call) { kernel(call); });
     return jit.loads() - before;
   };
   EXPECT_EQ(loads_of_three_runs(1000), 1);

@@ -69,7 +69,7 @@ ProcessOptions options_for(Leaves leaves) {
 }
 
 PlacedRun::PlacedRun(Transport& transport, const PlacedProgram& program, const reference::Arrays& data, Leaves leaves)
-    : transport_(transport), program_(program), process_(options_for(leaves)) {
+    : transport_(transport), program_(program), process_(options_for(leaves)), compiled_(program.statement) {
   process_.connect(std::shared_ptr<Transport>(&transport, [](Transport*) {}));
   std::map<TensorVar, Shares> shares;
   for (const auto& [name, tensor] : program.tensors) {
@@ -80,13 +80,13 @@ PlacedRun::PlacedRun(Transport& transport, const PlacedProgram& program, const r
       homes_.emplace(tensor, scatter(transport, to_storage(data.at(tensor), tensor.format()), places));
     shares.emplace(tensor, std::move(places));
   }
-  execution_.emplace(process_, program.statement, shares.at(program.assignment.lhs.tensor));
+  bound_.emplace(process_, compiled_, shares.at(program.assignment.lhs.tensor));
 }
 
 void PlacedRun::compute() {
   Homes operands;
   for (const auto& [tensor, home] : homes_) operands.emplace(tensor, &home);
-  execution_->compute(operands, result_);
+  bound_->compute(operands, result_);
 }
 
 void PlacedRun::fill(const std::string& tensor, double value) {

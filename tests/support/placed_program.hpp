@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "execute/execute.hpp"
+#include "execute/bound_plan.hpp"
 #include "notation/concrete.hpp"
 #include "reference/array.hpp"
 #include "runtime/transport/transport.hpp"
@@ -50,15 +50,16 @@ class PlacedRun {
   const Home& home(const std::string& tensor) const;
   const Home& result() const { return *result_; }
   reference::Array gathered_result();
-  Report report() const { return execution_->report(); }
-  const plan::Plan& plan() const { return execution_->plan(); }
+  Report report() const { return bound_->report(); }
+  const plan::Plan& plan() const { return compiled_.program().plan; }
 
  private:
   runtime::Transport& transport_;
   PlacedProgram program_;
   Process process_;
   std::map<notation::TensorVar, Home> homes_;
-  std::optional<Execution> execution_;
+  Compiled compiled_;
+  std::optional<BoundPlan> bound_;
   std::optional<Home> result_;
 };
 

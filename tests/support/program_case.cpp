@@ -8,6 +8,7 @@
 #include "api/session.hpp"
 #include "base/text.hpp"
 #include "compile/choose.hpp"
+#include "execute/call.hpp"
 #include "io/files.hpp"
 #include "ir/interpret.hpp"
 #include "ir/verify.hpp"
@@ -89,8 +90,8 @@ Storage converted(const Conversion& conversion, const Storage& from, int64_t thr
   Leaf leaf(conversion.statement, storages);
   ir::verify(leaf.kernel().function).value();
   runtime::HostContext context(threads);
-  return leaf.compute(storages, context,
-                      [&](spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); });
+  return compute(leaf, storages, context,
+                 [&](spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); });
 }
 
 StoredProgram::StoredProgram(const BuiltProgram& program) {

@@ -135,7 +135,7 @@ std::optional<std::string> find_fault_here(const BuiltProgram& program) {
         return legal.refusal().str() + "\n" + ir::print(leaf->kernel().function);
       if (program.setting.leaves == Leaves::Compiled) kernel = process.jit.load(leaf->function());
     }
-    Storage made = leaf->compute(storages, process.context, [&](spd_call& call) {
+    Storage made = compute(*leaf, storages, process.context, [&](spd_call& call) {
       if (kernel) (*kernel)(call);
       else ir::interpret(leaf->function(), call, ir::Races::Found);
     });
@@ -179,7 +179,7 @@ class Homed {
     if (reads_result(program_)) all.emplace(result(), &*out);
     for (const Conversion& copy : program_.conversions) {
       std::optional<Home>& made = copies_[copy.to];
-      Execution(process_, copy.statement, homes_of(copy.to, transport_.size())).compute(all, made);
+      Execution(process_, Compiled(copy.statement)).compute(all, homes_of(copy.to, transport_.size()), made);
       all.emplace(copy.to, &*made);
     }
     return all;
@@ -219,12 +219,13 @@ std::optional<std::string> find_fault_in_pieces(Transport& transport, const Buil
   Process process(options_of(program.setting));
   process.connect(std::shared_ptr<Transport>(&transport, [](Transport*) {}));
   Homed homed(transport, process, program);
-  Execution execution(process, program.statement, homed.result_shares);
+  Compiled compiled(program.statement);
+  BoundPlan bound(process, compiled, homed.result_shares);
   for (int run = 0; run < 2; run++) {
-    execution.compute(homed.operands(), homed.out);
+    bound.compute(homed.operands(), homed.out);
     homed.wanted->evaluate(program.assignment);
     auto with_plan = [&](const std::string& fault) {
-      return fault + "\n" + print(program.statement) + "\n" + plan::print(execution.plan()) + execution.kernel();
+      return fault + "\n" + print(program.statement) + "\n" + plan::print(compiled.program().plan) + bound.kernel();
     };
     if (Result<> sound = verify(transport, *homed.out); !sound) return with_plan(sound.refusal().str());
     reference::Array found = homed.found();

@@ -1,0 +1,141 @@
+#include "compile/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "compile/homes.hpp"
+#include "machine/print.hpp"
+#include "notation/check.hpp"
+#include "notation/print.hpp"
+#include "reference/arithmetic.hpp"
+#include "runtime/transport/agree.hpp"
+#include "schedule/extents.hpp"
+#include "schedule/print.hpp"
+
+namespace spdistal {
+
+using namespace notation;
+
+namespace {
+
+// What a schedule asks for that this build does in a plainer way: right, but slower than hoped for.
+void note_what_is_not_followed(std::vector<std::string>& notes, const ConcreteStatement& statement) {
+  bool gpu = false, leaf = false;
+  each<Forall>(statement.body, [&](const Forall& loop) {
+    gpu |= loop.tags.parallel && loop.tags.parallel->unit >= Unit::GPUBlock;
+    leaf |= !loop.tags.leaf.empty();
+  });
+  auto note = [&](bool applies, const char* text) {
+    if (applies && std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(text);
+  };
+  note(gpu, "loops over GPU units run on the CPU, one iteration after the other");
+  note(leaf, "substitute is not followed: the loops run as generated code");
+}
+
+// Is every element of an expression other than zero, as far as storage tells?
+bool is_full(const Expr& expr) {
+  return match(
+      expr, [](const notation::Access& n) { return n.tensor.format().is_dense(); },
+      [](const Literal& n) { return !reference::is_zero(n.value); }, [](const Argument&) { return true; },
+      [](const Neg& n) { return is_full(n.a); },
+      [](const Binary& n) {
+        if (n.op == BinaryOp::Mul) return is_full(n.a) && is_full(n.b);
+        return is_full(n.a) || (n.op != BinaryOp::Div && is_full(n.b));
+      },
+      [](const Call& n) { return std::any_of(n.args.begin(), n.args.end(), is_full); },
+      [](const Sum& n) { return is_full(n.body); });
+}
+
+// A sparse result with every element stored is right, and larger than the dense one.
+void note_full_result(std::vector<std::string>& notes, const Assignment& assignment) {
+  const TensorVar& result = assignment.lhs.tensor;
+  if (result.format().is_dense() || !is_full(assignment.rhs)) return;
+  Expr part = assignment.rhs;
+  while (const Binary* sum = part.as<Binary>()) {
+    if (sum->op != BinaryOp::Add && sum->op != BinaryOp::Sub) break;
+    part = is_full(sum->a) ? sum->a : sum->b;
+  }
+  Printer names;
+  names(assignment);
+  notes.push_back(
+      fmt::format("{} is sparse, but {} is dense and gives every element a value: the format {} takes less room",
+                  names.name(result), names(part), dense_format(result.order()).str()));
+}
+
+}  // namespace
+
+void agree_on(runtime::Transport& transport, const ScheduledStatement& statement) {
+  if (transport.size() == 1) return;
+  Printer names;
+  std::vector<std::string> said{names(statement.assignment)};
+  names(statement.scheduled);
+  for (const Command& command : statement.commands) said.push_back(schedule::print(command, names));
+  for (const TensorVar& tensor : tensors(statement.assignment)) {
+    const Format& format = tensor.format();
+    said.push_back(fmt::format("{} of {} as '{}' of {}", names.name(tensor),
+                               join(tensor.dims(), " x ", [](const Extent& e) { return print(e); }), format.str(),
+                               name_of(tensor.type())));
+    if (format.distribution())
+      said.push_back(fmt::format("{} on {}", DistributionPrinter(*format.distribution()).statement(names.name(tensor)),
+                                 print(format.distribution()->machine())));
+  }
+  runtime::agree_on_texts(transport, said, "says",
+                          "every rank says the same statements of the same tensors, in the same order");
+}
+
+void note_what_is_slow(Process& process, const ScheduledStatement& statement) {
+  note_what_is_not_followed(process.notes, statement.scheduled);
+  note_full_result(process.notes, statement.assignment);
+}
+
+void check_sizes(const ScheduledStatement& statement, std::vector<int64_t>& fitting) {
+  std::vector<int64_t> sizes;
+  for (const TensorVar& tensor : tensors(statement.assignment))
+    for (const Extent& extent : tensor.dims()) sizes.push_back(extent.value().value_or(-1));
+  bool known = std::find(sizes.begin(), sizes.end(), -1) == sizes.end();
+  if (known && !sizes.empty() && sizes == fitting) return;
+  check_sizes(statement);
+  fitting = std::move(sizes);
+}
+
+void check_sizes(const ScheduledStatement& statement) {
+  Printer print;
+  print(statement.assignment);
+  auto look = [&](const notation::Access& access) {
+    for (size_t d = 0; d < access.tensor.order(); d++)
+      if (!access.tensor.dims()[d].value())
+        throw UserError(Diagnostic{
+            fmt::format("the {} dimension of {} has no size yet", ordinal(d), print.name(access.tensor)),
+            {print.excerpt(statement.assignment, [&](const notation::Access& a) { return a.tensor == access.tensor; })},
+            "bind its Param (n = 1000), or read data that has the size"});
+  };
+  look(statement.assignment.lhs);
+  each<notation::Access>(statement.assignment.rhs, look);
+  infer_extents(statement.assignment).value();
+  schedule::check_extents(statement.scheduled).value();
+  const Provenance& provenance = statement.scheduled.provenance;
+  for (const Requirement& r : provenance.requirements) {
+    int64_t size = *provenance.root(r.var)->size.value();
+    bool holds = r.kind == Requirement::Kind::Equal ? size == r.size : size <= r.size;
+    if (!holds)
+      throw UserError(fmt::format("bound: {} has {} values, {} {}", print.name(r.var), size,
+                                  r.kind == Requirement::Kind::Equal ? "not" : "more than", r.size));
+  }
+}
+
+void bind_pieces(const ConcreteStatement& statement, int ranks) {
+  auto look = [&](const IndexExpr& expr) {
+    each<notation::Number>(expr, [&](const notation::Number& n) {
+      if (n.value.grid_dim()) bind_machine(Machine(n.value.grid_dim()->machine()), ranks);
+      else if (const Param* param = n.value.extent().param(); param && !param->value()) Param(*param).bind(ranks);
+    });
+  };
+  for (const Relation& relation : statement.provenance.relations) {
+    for (const Replaced& r : relation.replaced) look(r.value);
+    for (const Made& m : relation.made) look(m.size);
+  }
+}
+
+}  // namespace spdistal

@@ -1,0 +1,23 @@
+// What is looked at before a statement is compiled: whether ranks mean the same, whether sizes fit, what a user should know.
+#pragma once
+#include <vector>
+
+#include "compile/statement.hpp"
+#include "process/process.hpp"
+
+namespace spdistal {
+
+/// Collective. Throws UserError on all ranks, naming one, where they do not mean the same statement: its text, schedule,
+/// sizes, formats, types and distributions.
+void agree_on(runtime::Transport& transport, const ScheduledStatement& statement);
+/// Notes what is right and slower than hoped for: commands that this build does in a plainer way, sparse results that store
+/// every element.
+void note_what_is_slow(Process& process, const ScheduledStatement& statement);
+/// Throws UserError where sizes are not known yet, or do not fit.
+void check_sizes(const ScheduledStatement& statement);
+/// The same where they are others than those that were found to fit before.
+void check_sizes(const ScheduledStatement& statement, std::vector<int64_t>& fitting);
+/// Numbers of pieces that nobody gave are the number of ranks.
+void bind_pieces(const notation::ConcreteStatement& statement, int ranks);
+
+}  // namespace spdistal

@@ -1,0 +1,70 @@
+// The whole path, in order. What lies below the plan is made when somebody first asks for it, for the data that is met.
+#include "compile/compile.hpp"
+
+#include "codegen/processor.hpp"
+#include "compile/check.hpp"
+#include "lower/workspace.hpp"
+#include "passes/pipeline.hpp"
+
+namespace spdistal {
+
+using namespace notation;
+
+// check, choose a schedule, convert operands
+Compiled compile(Process& process, const ScheduledStatement& said, const Homes& homes) {
+  agree_on(process.transport(), said);
+  note_what_is_slow(process, said);
+  Compiled out(choose(process, said, pieces_of(said, process.transport().size()), homes));
+  bind_pieces(out.loops(), process.transport().size());
+  return out;
+}
+
+Compiled::Compiled(Chosen chosen) : chosen_(std::move(chosen)) {
+  for (Conversion& c : chosen_.conversions) copies.push_back({c.from, Compiled(std::move(c.statement))});
+}
+
+// distribute
+const lower::Distributed& Compiled::program() const {
+  Printer names(ArgumentText::Name);
+  if (!program_) program_ = lower::distribute(loops(), names);
+  return *program_;
+}
+
+// a kernel for what is met
+const Leaf& Compiled::leaf(LeafKind kind, const PatternOf& pattern) {
+  for (const auto& [other, leaf] : leaves_)
+    if (other == kind && leaf->fits(pattern)) return *leaf;
+  Widths widths = [&](const notation::Access& access) {
+    const Pattern* met = pattern(access);
+    return met ? widths_of(*met) : narrowest_widths(access.tensor);
+  };
+  leaves_.emplace_back(kind, std::make_unique<Leaf>(loops_of(kind), widths, options_of(kind)));
+  return *leaves_.back().second;
+}
+
+// lower
+Leaf::Leaf(const ConcreteStatement& statement, const Widths& widths, LeafOptions options)
+    : options_(std::move(options)),
+      statement_(lower::insert_workspace(strip_loops(statement, options_.outer), options_.outer)),
+      widths_(widths_of_operands(statement_, widths)),
+      kernel_(lower::lower(statement_, lowering(statement_, widths_, options_, ScalarType::Int32))) {}
+
+// passes
+const ir::Function& Leaf::function() const {
+  auto optimized = [](const ir::Function& f) { return passes::optimize(f, {.target = {codegen::vector_bytes()}}); };
+  if (function_) return *function_;
+  function_ = optimized(kernel_.function);
+  if (!is_placed() && kernel_.assembly != lower::Assembly::Listed)
+    function_->instead = [=, loops = statement_, widths = widths_, options = options_] {
+      return optimized(lower::lower(loops, lowering(loops, widths, options, ScalarType::Int64)).function);
+    };
+  return *function_;
+}
+
+// compile
+const codegen::Kernel& Leaf::code(codegen::Jit& jit) const {
+  if (!code_) code_ = jit.load(function());
+  return *code_;
+}
+
+}  // namespace spdistal

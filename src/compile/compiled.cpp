@@ -1,0 +1,47 @@
+// What loops have besides the path that `compile.cpp` shows.
+#include "compile/compile.hpp"
+
+namespace spdistal {
+
+using namespace notation;
+
+namespace {
+
+std::optional<ChunkedLeaf> in_chunks(const lower::Distributed& program) {
+  const Forall* loop = program.leaf.body.as<Forall>();
+  if (program.loops.empty() || !loop || program.leaf.provenance.positions_of(loop->var)) return {};
+  ConcreteStatement leaf = program.leaf;
+  IndexVar chunk(loop->var.name() + "c"), inner(loop->var.name() + "i");
+  IndexExpr size = ceil_div(size_of(loop->var), number(ChunkedLeaf::chunks));
+  leaf.provenance.relations.push_back(
+      {.replaced = {{loop->var, value_of(chunk) * size + value_of(inner), Guard::Checked}},
+       .made = {{chunk, number(ChunkedLeaf::chunks), "c"}, {inner, size, "i"}}});
+  leaf.body = Forall{inner, loop->body, loop->tags};
+  return ChunkedLeaf{std::move(leaf), chunk};
+}
+
+}  // namespace
+
+Compiled::Compiled(ConcreteStatement loops) : Compiled(Chosen{std::move(loops)}) {}
+Compiled::~Compiled() = default;
+Compiled::Compiled(Compiled&&) noexcept = default;
+
+const std::optional<ChunkedLeaf>& Compiled::chunked() const {
+  if (!chunked_) chunked_ = in_chunks(program());
+  return *chunked_;
+}
+
+const ConcreteStatement& Compiled::loops_of(LeafKind kind) const {
+  if (kind == LeafKind::Whole) return loops();
+  return kind == LeafKind::Chunk ? chunked()->leaf : program().leaf;
+}
+
+LeafOptions Compiled::options_of(LeafKind kind) const {
+  if (kind == LeafKind::Whole) return {};
+  LeafOptions out{.operands = lower::Operands::Pieces, .start = kind == LeafKind::Piece ? Start::Zero : Start::Old};
+  for (const Forall& loop : program().loops) out.outer.push_back(loop.var);
+  if (kind == LeafKind::Chunk) out.outer.push_back(chunked()->var);
+  return out;
+}
+
+}  // namespace spdistal

@@ -1,0 +1,97 @@
+#include "execute/bound_plan.hpp"
+
+#include <algorithm>
+
+namespace spdistal {
+
+using namespace notation;
+
+BoundPlan::BoundPlan(Process& process, Compiled& compiled, Shares shares)
+    : process_(process),
+      transport_(process.transport()),
+      compiled_(compiled),
+      program_(compiled.program()),
+      result_shares_(std::move(shares)),
+      result_dims_(known_dims(program_.leaf.result)),
+      first_{transport_},
+      fetches_(transport_, program_, first_, notes_),
+      launcher_(process, compiled, fetches_.pieces()) {
+  for (size_t k = 1; k < program_.accesses.size(); k++)
+    reads_result_ |= program_.accesses[k].access.tensor == result_var();
+}
+
+// ---- binding ----
+
+namespace {
+
+// The stored pieces of this rank tell how wide index arrays are, which those that are fetched nearly always are too.
+const Pattern* stored_here(const Home& home) {
+  return home.colours().size() == 0 ? nullptr : &home.piece(home.colours().lo).pattern();
+}
+
+}  // namespace
+
+void BoundPlan::bind(const Homes& operands) {
+  std::map<TensorVar, uint64_t> there;
+  for (const auto& [tensor, home] : operands) there.emplace(tensor, home->pattern_version());
+  if (tasks_ && there == patterns_) return;
+  homecoming_.reset();
+  in_place_.reset();
+  stays_.reset();
+  ready_.reset();
+  first_.over = false;
+  if (!located_) {
+    auto at_home = [&](const notation::Access& access) { return stored_here(*operands.at(access.tensor)); };
+    located_ = find_located(program_, compiled_.leaf(LeafKind::Piece, at_home).kernel());
+  }
+  tasks_.emplace(program_, operands, result_shares_, transport_, *located_);
+  launcher_.bind(*tasks_);
+  notes_.begin(colours().size());
+  fetches_.bind(*tasks_, operands);
+  if (!by_steps()) plan_targets({});
+  writes_ = program_.plan.accesses[0].privilege == plan::Privilege::Write && tasks_->are_disjoint();
+  patterns_ = std::move(there);
+}
+
+// Collective.
+void BoundPlan::plan_targets(const Step& step) {
+  targets_.clear();
+  first_.together([&] {
+    for (int64_t c = colours().lo; c < colours().hi; c++) {
+      Target target{tasks_->need(0, c, step, fetches_.pieces()).coordinates, {}, tasks_->is_idle(c, step)};
+      for (const std::optional<Range>& r : tasks_->ranges(0, c, step, fetches_.pieces()))
+        target.ranges.push_back(r.value());
+      targets_.push_back(std::move(target));
+    }
+  });
+}
+
+// Collective.
+bool BoundPlan::on_all_ranks(bool here) { return transport_.allreduce(int64_t(here), runtime::ReduceOp::Min) != 0; }
+
+// ---- computing ----
+
+void BoundPlan::compute(const Homes& operands, std::optional<Home>& result, const std::vector<Scalar>& arguments) {
+  notes_.planned = 0;
+  launcher_.use(arguments);
+  bind(operands);
+  notes_.begin(colours().size());
+  exchanging([&] { fetches_.start(operands); });
+  if (result_var().format().is_dense()) compute_dense(operands, result);
+  else compute_sparse(operands, result);
+  first_.over = true;
+  notes_.note_pieces(program_, *tasks_, fetches_.pieces());
+}
+
+// Before the first run: that of the first colour here which has something to do. Pieces of steps are not there yet.
+std::string BoundPlan::kernel() {
+  const Tasks::Pieces& pieces = fetches_.pieces();
+  bool there = std::all_of(pieces.begin() + 1, pieces.end(), [](const auto& piece) { return piece != nullptr; });
+  for (int64_t c = colours().lo; there && launcher_.kernel().empty() && c < colours().hi; c++)
+    if (!tasks_->is_idle(c, {})) launcher_.code_for({c, {}});
+  return launcher_.kernel();
+}
+
+Report BoundPlan::report() const { return collect(transport_, notes_, program_.plan, *tasks_, result_shares_); }
+
+}  // namespace spdistal

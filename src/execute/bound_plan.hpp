@@ -1,0 +1,110 @@
+// A plan bound to data, and run: walks the plan and calls the runtime. What is known of the data once its patterns stand
+// (partitions, exchanges, kernels) is made at the first run and kept.
+//
+// A run: bring what the colours of this rank need, launch the leaf for each, take the results home. With steps, the
+// first two are done for each step in turn.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "execute/fetches.hpp"
+#include "execute/launch.hpp"
+#include "execute/move/homecoming.hpp"
+#include "execute/overlap.hpp"
+#include "execute/report.hpp"
+
+namespace spdistal {
+
+class BoundPlan {
+ public:
+  /// Sizes are known. `shares` are those of the result's home. What is compiled stays where it is.
+  BoundPlan(Process& process, Compiled& compiled, Shares shares);
+  BoundPlan(const BoundPlan&) = delete;
+  BoundPlan& operator=(const BoundPlan&) = delete;
+
+  const Shares& shares() const { return result_shares_; }
+
+  /// Collective. Prepares all for operands as they are; nothing happens where they have the patterns of the last time.
+  void bind(const Homes& operands);
+  /// Collective. Computes the result into its home: `result` is what it held before, if it held anything. `arguments` are
+  /// the statement's numbers of the host.
+  void compute(const Homes& operands, std::optional<Home>& result, const std::vector<Scalar>& arguments = {});
+
+  /// The text of the kernel.
+  std::string kernel();
+  /// Collective. Of the last run.
+  Report report() const;
+
+ private:
+  const notation::TensorVar& result_var() const { return program_.leaf.result; }
+  bool by_steps() const { return tasks_->by_steps(0); }  // does the result go home in every step?
+  Range colours() const { return tasks_->colours(); }
+  Target& target(int64_t colour) { return targets_[size_t(colour - colours().lo)]; }
+  template <class F>
+  void timed(int64_t colour, F&& f);
+  template <class F>
+  void exchanging(F&& f);
+
+  void plan_targets(const Step& step);
+  bool on_all_ranks(bool here);
+
+  // Dense results (bound_plan_dense.cpp).
+  void compute_dense(const Homes& operands, std::optional<Home>& result);
+  bool can_be_in_place(const Home& result) const;
+  Storage& place_of(Home& result, int64_t colour);
+  void prepare_homecoming(const Home& result);
+  void take_home(Home& result);
+  bool rests(int64_t colour, const Step& step);
+  void launch_step(Home& result, const Step& step, notation::Start start);
+  void find_chunks();
+  bool overlaps();
+  enum class When : uint8_t { Ready, Others };
+  void launch_chunks(Home& result, When when);
+
+  // Sparse results (bound_plan_sparse.cpp).
+  void compute_sparse(const Homes& operands, std::optional<Home>& result);
+  bool matches_home();
+  bool keeps_patterns(const std::optional<Home>& old, const std::vector<Storage>& made);
+
+  Process& process_;
+  runtime::Transport& transport_;
+  Compiled& compiled_;
+  const lower::Distributed& program_;
+  Shares result_shares_;
+  std::vector<int64_t> result_dims_;
+  bool reads_result_ = false;
+  std::optional<Located> located_;
+
+  RunNotes notes_;  // of the last run; exchanges count into them
+  FirstRun first_;
+
+  // Bound to the data:
+  std::map<notation::TensorVar, uint64_t> patterns_;  // that this is bound to
+  std::optional<Tasks> tasks_;
+  Fetches fetches_;
+  Launcher launcher_;
+  std::vector<Target> targets_;
+  std::optional<Homecoming> homecoming_;
+  bool writes_ = false;               // no two colours compute the same elements
+  std::optional<bool> in_place_;      // dense results; decided at the first run
+  std::optional<bool> stays_;         // sparse results, likewise: pieces that colours compute are those of the home
+  std::optional<ReadyChunks> ready_;  // found at the second run
+};
+
+template <class F>
+void BoundPlan::timed(int64_t colour, F&& f) {
+  double begin = seconds_now();
+  f();
+  notes_.seconds[size_t(colour - colours().lo)] += seconds_now() - begin;
+}
+
+template <class F>
+void BoundPlan::exchanging(F&& f) {
+  double begin = seconds_now();
+  f();
+  notes_.exchange_seconds += seconds_now() - begin;
+}
+
+}  // namespace spdistal

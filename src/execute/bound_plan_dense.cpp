@@ -1,0 +1,135 @@
+// Running a plan with a dense result: where pieces are computed, how they go home, and what is computed while operands are
+// under way.
+#include <algorithm>
+
+#include "execute/bound_plan.hpp"
+#include "tensor/distribute.hpp"
+
+namespace spdistal {
+
+using namespace notation;
+using runtime::Arrival;
+
+namespace {
+
+void zero(Home& home) {
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) home.piece(q).zero();
+}
+
+}  // namespace
+
+// Colours share nothing, nobody else holds copies, and nothing of the old result is read.
+bool BoundPlan::can_be_in_place(const Home& result) const {
+  return writes_ && !tasks_->everywhere() && !by_steps() && !reads_result_ && program_.leaf.start == Start::Zero &&
+         are_home_pieces(result, tasks_->grid(), colours(), targets_);
+}
+
+Storage& BoundPlan::place_of(Home& result, int64_t colour) {
+  return *in_place_ ? result.piece(colour) : (*homecoming_)[colour];
+}
+
+// Collective.
+void BoundPlan::prepare_homecoming(const Home& result) {
+  if (*in_place_ || homecoming_) return;
+  bool assigns = writes_ && program_.leaf.start == Start::Zero && !by_steps();
+  runtime::together(transport_, [&] {
+    homecoming_.emplace(transport_, home_region(program_.plan), result, tasks_->grid(), colours(), targets_,
+                        assigns ? Arrival::Assign : Arrival::Add, &notes_.traffic);
+  });
+}
+
+void BoundPlan::take_home(Home& result) {
+  if (tasks_->everywhere()) homecoming_->keep_here(result);
+  else homecoming_->run(result);
+}
+
+void BoundPlan::compute_dense(const Homes& operands, std::optional<Home>& result) {
+  bool adds = program_.leaf.start == Start::Old, zeroed = !result || adds;
+  if (!result)
+    result.emplace(
+        pack(transport_, Coordinates(result_dims_, result_var().type()), result_var().format(), result_shares_));
+  if (!in_place_) in_place_ = on_all_ranks(can_be_in_place(*result));
+  std::optional<Home> old;  // what later steps read while earlier ones write
+  Homes sources = operands;
+  if (by_steps() && reads_result_) {
+    old.emplace(result->clone(transport_));
+    sources[result_var()] = &*old;
+  }
+  // What can be computed while data is under way is, chunk by chunk; all chunks add to zeros then.
+  bool in_chunks = first_.over && overlaps();
+  if (in_chunks) {
+    if (*in_place_) zero(*result);
+    else homecoming_->zero();
+    launch_chunks(*result, When::Ready);
+  }
+  exchanging([&] { fetches_.finish(); });
+  auto go_home = [&] {
+    if (!zeroed) zero(*result);
+    zeroed = true;
+    take_home(*result);
+  };
+  for (size_t number = 0; number < tasks_->steps().size(); number++) {
+    const Step& step = tasks_->steps()[number];
+    exchanging([&] { fetches_.fetch(sources, step); });
+    if (by_steps()) {
+      plan_targets(step);
+      homecoming_.reset();
+    }
+    prepare_homecoming(*result);
+    if (in_chunks) launch_chunks(*result, When::Others);
+    else launch_step(*result, step, number == 0 || by_steps() ? Start::Zero : Start::Old);
+    if (by_steps()) exchanging(go_home);
+  }
+  if (!by_steps() && !*in_place_) exchanging(go_home);
+  result->changed();
+}
+
+// Has a colour nothing to do? Where there are no steps, its target says so.
+bool BoundPlan::rests(int64_t colour, const Step& step) {
+  return target(colour).idle || (!step.empty() && tasks_->is_idle(colour, step));
+}
+
+void BoundPlan::launch_step(Home& result, const Step& step, Start start) {
+  first_.together([&] {
+    for (int64_t c = colours().lo; c < colours().hi; c++) {
+      Storage& into = place_of(result, c);
+      if (!rests(c, step)) timed(c, [&] { launcher_.compute_into(into, {c, step, start}); });
+      else if (start == Start::Zero) into.zero();
+    }
+  });
+}
+
+// ---- computing while data is under way ----
+
+// Collective the first time: whether there are chunks, and their kernels, which ranks have for themselves.
+void BoundPlan::find_chunks() {
+  runtime::together(transport_, [&] {
+    const std::optional<ChunkedLeaf>& chunked = compiled_.chunked();
+    ready_ = chunked ? ready_chunks(program_, *chunked, *tasks_, fetches_.pieces(), transport_, process_.overlap_bytes)
+                     : ReadyChunks();
+    for (size_t k = 0; k < ready_->size(); k++)
+      if (int64_t c = colours().lo + int64_t(k); !tasks_->is_idle(c, {})) launcher_.code_for({c, {}, Start::Old, 0});
+  });
+}
+
+// Is anything under way, and anything to do meanwhile?
+bool BoundPlan::overlaps() {
+  if (!ready_) find_chunks();
+  return !ready_->empty() && fetches_.are_under_way();
+}
+
+void BoundPlan::launch_chunks(Home& result, When when) {
+  for (int64_t c = colours().lo; c < colours().hi; c++) {
+    if (rests(c, {})) continue;
+    Storage& into = place_of(result, c);
+    for (int64_t chunk = 0; chunk < ChunkedLeaf::chunks; chunk++) {
+      if ((*ready_)[size_t(c - colours().lo)][size_t(chunk)] != (when == When::Ready)) continue;
+      timed(c, [&] { launcher_.compute_into(into, {c, {}, Start::Old, chunk}); });
+      if (when == When::Others) continue;
+      notes_.overlapped++;
+      fetches_.poll();
+    }
+  }
+}
+
+}  // namespace spdistal

@@ -1,0 +1,217 @@
+#include "execute/call.hpp"
+
+#include <array>
+
+#include "base/require.hpp"
+#include "level/level.hpp"
+#include "memory/copy.hpp"
+#include "tensor/pack.hpp"
+
+namespace spdistal {
+
+using namespace notation;
+
+namespace {
+
+std::vector<Range> whole_bounds(const TensorVar& tensor) {
+  std::vector<Range> out;
+  for (int64_t n : known_dims(tensor)) out.push_back({0, n});
+  return out;
+}
+
+// Where a kernel takes a dense level to cover its whole dimension, it does.
+void check_whole_levels(const lower::Kernel& kernel, int tensor, const View& view) {
+  const TensorVar& var = tensor == 0 ? kernel.result : kernel.operands[size_t(tensor) - 1].tensor;
+  for (const lower::LevelOfTensor& whole : kernel.whole_levels) {
+    if (whole.tensor != tensor) continue;
+    int64_t n = var.dims()[size_t(var.format().mode_order()[whole.level])].value().value_or(-1);
+    require(view.range(whole.level) == Range{0, n},
+            "a dense level that all of a dimension is read or written through covers all of it");
+  }
+}
+
+// The arrays that a kernel makes, until they become a tensor.
+struct MadeArrays {
+  std::vector<runtime::ResultArray> pos, crd, lists;
+  std::vector<std::array<runtime::ResultArray, SPD_MORE_ARRAYS>> more;
+  runtime::ResultArray values;
+  std::vector<spd_level> levels;
+  std::vector<spd_array> arrays;
+  spd_tensor tensor{};
+
+  explicit MadeArrays(size_t order, const std::vector<Range>& bounds, const Format& format)
+      : pos(order), crd(order), lists(order), more(order), levels(order), arrays(order) {
+    for (size_t k = 0; k < order; k++) {
+      const Range& range = bounds[size_t(format.mode_order()[k])];
+      levels[k].extent = levels[k].stride = range.size();
+      levels[k].lo = range.lo;
+      levels[k].pos.owner = &pos[k];
+      levels[k].crd.owner = &crd[k];
+      for (size_t n = 0; n < more[k].size(); n++) levels[k].more[n].owner = &more[k][n];
+      arrays[k].owner = &lists[k];
+    }
+    tensor.levels = levels.data();
+    tensor.vals.owner = &values;
+  }
+};
+
+}  // namespace
+
+std::vector<const void*> addresses_of(const std::vector<Scalar>& arguments) {
+  std::vector<const void*> out;
+  for (const Scalar& value : arguments)
+    std::visit([&](const auto& v) { out.push_back(&v); }, static_cast<const ScalarVariant&>(value));
+  return out;
+}
+
+LeafCall::LeafCall(const Leaf& leaf, std::span<const Storage* const> operands, NumberOf number)
+    : leaf_(&leaf), number_(std::move(number)), tensors_(operands.size() + 1), numbers_(leaf.kernel().scalars.size()) {
+  require(operands.size() == leaf.kernel().operands.size(), "every access of a leaf has its piece");
+  views_.reserve(operands.size());
+  for (size_t k = 0; k < operands.size(); k++) {
+    views_.emplace_back(*operands[k]);
+    set_operand(k, views_[k]);
+  }
+  set_numbers();
+}
+
+void LeafCall::set_operand(size_t k, View piece) {
+  check_whole_levels(leaf_->kernel(), int(k) + 1, piece);
+  require(!piece.pattern() || leaf_->fits(k, *piece.pattern()), "pieces are as wide as a leaf was compiled for");
+  views_[k] = std::move(piece);
+  tensors_[k + 1] = views_[k].tensor();
+}
+
+void LeafCall::set_numbers() {
+  for (size_t n = 0; n < numbers_.size(); n++) {
+    const lower::RunTimeNumber& wanted = leaf_->kernel().scalars[n];
+    const Extent* extent = std::get_if<Extent>(&wanted);
+    numbers_[n] = extent && extent->value() ? *extent->value() : number_(wanted);
+  }
+}
+
+// On one thread where starting others takes longer than all the work.
+void LeafCall::launch(spd_array* lists, runtime::HostContext& context, const RunKernel& run) {
+  spd_call call{&context, tensors_.data(), lists, numbers_.data(), nullptr};
+  int64_t stored = 0;
+  for (const spd_tensor& tensor : tensors_) stored += tensor.vals.count;
+  int64_t threads = context.threads;
+  if (stored < context.smallest_shared) context.use(1);
+  try {
+    run(call);
+  } catch (...) {
+    context.use(threads);
+    throw;
+  }
+  context.use(threads);
+}
+
+PatternHandle LeafCall::result_pattern(const std::vector<Range>& bounds) const {
+  const lower::Kernel& kernel = leaf_->kernel();
+  require(leaf_->is_placed(), "a result that is assembled has no pattern before");
+  const TensorVar& result = kernel.result;
+  if (kernel.assembly == lower::Assembly::Dense)
+    return dense_pattern(result.format(), known_dims(result), bounds, result.type(), "a dense result");
+  const PatternHandle& shared = views_[size_t(kernel.shared_tensor) - 1].pattern();
+  require(shared != nullptr, "a pattern that is shared is that of a stored piece");
+  std::vector<LevelArrays> levels(shared->levels().begin(), shared->levels().begin() + long(kernel.shared_level) + 1);
+  return std::make_shared<const Pattern>(result.format(), known_dims(result), std::move(levels));
+}
+
+void LeafCall::compute_into(View& result, runtime::HostContext& context, const RunKernel& run) {
+  require(leaf_->is_placed(), "a result that is computed in place has its places before");
+  check_whole_levels(leaf_->kernel(), 0, result);
+  if (leaf_->kernel().zero_first) result.zero();
+  tensors_[0] = result.tensor();
+  launch(nullptr, context, run);
+}
+
+Storage LeafCall::compute_placed(const std::vector<Range>& bounds, runtime::HostContext& context,
+                                 const RunKernel& run) {
+  const TensorVar& result = leaf_->kernel().result;
+  PatternHandle pattern = result_pattern(bounds);
+  // Memory that comes zeroed from the system is cheaper than zeroing it.
+  bool zeroed = leaf_->kernel().zero_first || leaf_->start() == Start::Old;
+  Storage out =
+      zeroed ? Storage(pattern, result.type())
+             : Storage(pattern, result.type(), Buffer::uninitialized(size_t(pattern->nnz()) * size_of(result.type())));
+  View view(out);
+  check_whole_levels(leaf_->kernel(), 0, view);
+  tensors_[0] = view.tensor();
+  launch(nullptr, context, run);
+  return out;
+}
+
+Storage LeafCall::compute(const std::vector<Range>& bounds, runtime::HostContext& context, const RunKernel& run) {
+  if (leaf_->is_placed()) return compute_placed(bounds, context, run);
+  const lower::Kernel& kernel = leaf_->kernel();
+  const TensorVar& result = kernel.result;
+  std::vector<int64_t> dims = known_dims(result);
+  MadeArrays made(result.order(), bounds, result.format());
+  tensors_[0] = made.tensor;
+  launch(made.arrays.data(), context, run);
+  const spd_array& values = tensors_[0].vals;
+  if (kernel.assembly == lower::Assembly::Listed) {
+    Coordinates entries(dims, result.type());
+    int64_t count = values.count;
+    entries.resize(count);
+    for (size_t d = 0; d < dims.size() && count > 0; d++)
+      memory::copy_bytes(entries.column(d).data(), made.arrays[d].data, size_t(count) * sizeof(int64_t));
+    memory::copy_bytes(entries.value_bytes(), values.data, size_t(count) * size_of(result.type()));
+    return pack(std::move(entries), result.format(), bounds);
+  }
+  IndexWidth pos = values.count > leaf_->largest_position() ? IndexWidth::Int64 : IndexWidth::Int32;
+  lower::IndexWidths widths =
+      narrowest_widths(result, pos == IndexWidth::Int32 ? ScalarType::Int32 : ScalarType::Int64);
+  std::vector<LevelArrays> levels;
+  int64_t positions = 1;
+  for (size_t k = 0; k < dims.size(); k++) {
+    size_t d = size_t(result.format().mode_order()[k]);
+    LevelArrays level{dims[d], bounds[d], 0, {}, {}};
+    if (result.format().levels()[k].properties().full) {
+      positions *= bounds[d].size();
+    } else {
+      positions = made.levels[k].crd.count;
+      IndexWidth crd = widths.crd[k] == ScalarType::Int32 ? IndexWidth::Int32 : IndexWidth::Int64;
+      for (size_t n = 0; n < functions_of(result.format().levels()[k]).more; n++)
+        level.more.emplace_back(made.more[k][n].take(made.levels[k].more[n].count, size_t(pos)), pos);
+      level.pos = IndexArray(made.pos[k].take(made.levels[k].pos.count, size_t(pos)), pos);
+      level.crd = IndexArray(made.crd[k].take(positions, size_t(crd)), crd);
+    }
+    level.positions = positions;
+    levels.push_back(std::move(level));
+  }
+  auto pattern = std::make_shared<const Pattern>(result.format(), dims, std::move(levels));
+  return Storage(pattern, result.type(), made.values.take(positions, size_of(result.type())));
+}
+
+namespace {
+
+LeafCall call_on(const Leaf& leaf, const Storages& storages) {
+  std::vector<const Storage*> operands;
+  for (const Access& access : leaf.kernel().operands) operands.push_back(storages.at(access.tensor));
+  // Sizes are known by now; a number of pieces that nobody gave is the number of processes.
+  return LeafCall(leaf, operands, [](const lower::RunTimeNumber&) { return 1; });
+}
+
+}  // namespace
+
+Storage compute(const Leaf& leaf, const Storages& storages, runtime::HostContext& context, const RunKernel& run) {
+  LeafCall call = call_on(leaf, storages);
+  const TensorVar& result = leaf.kernel().result;
+  if (!leaf.is_placed() || leaf.start() == Start::Zero) return call.compute(whole_bounds(result), context, run);
+  Storage out = storages.at(result)->clone();
+  View view(out);
+  call.compute_into(view, context, run);
+  return out;
+}
+
+void compute_into(Storage& result, const Leaf& leaf, const Storages& storages, runtime::HostContext& context,
+                  const RunKernel& run) {
+  require(leaf.overwrites(), "only what is overwritten is computed where something else was");
+  LeafCall call = call_on(leaf, storages);
+  View view(result);
+  call.compute_into(view, context, run);
+}
+
+}  // namespace spdistal

@@ -1,0 +1,117 @@
+#include "execute/fetches.hpp"
+
+#include <algorithm>
+
+#include "base/require.hpp"
+#include "tensor/distribute.hpp"
+
+namespace spdistal {
+
+Fetches::Fetches(runtime::Transport& transport, const lower::Distributed& program, const FirstRun& first,
+                 RunNotes& notes)
+    : transport_(transport), program_(program), first_(first), notes_(notes) {}
+
+void Fetches::bind(Tasks& tasks, const Homes& operands) {
+  tasks_ = &tasks;
+  pieces_.assign(program_.accesses.size(), nullptr);
+  at_hand_.assign(program_.accesses.size(), {});
+  kept_.clear();
+  kept_bytes_ = home_bytes_ = 0;
+  for (const auto& [tensor, home] : operands)
+    for (int64_t q = home->colours().lo; q < home->colours().hi; q++) home_bytes_ += home->piece(q).bytes();
+  ordered_.clear();
+  for (size_t k : program_.plan.fetch_order)
+    if (!tasks.by_steps(k)) plan(k, operands, {});
+}
+
+// Where an access is fetched from: the home of its tensor, or, where positions are dealt out that are not consecutive in its
+// pieces, a copy in which they are.
+const Home& Fetches::source(size_t access, const Homes& operands) {
+  const Home& home = *operands.at(program_.accesses[access].access.tensor);
+  const std::optional<plan::Split>& split = plan_of(access).split;
+  if (!split || home.ordered()) return home;
+  OrderedCopy& copy = ordered_[access];
+  if (!copy.home || copy.version != home.version()) {
+    Shares shares{runtime::ColourGrid({transport_.size()}), {}};
+    for (int r = 0; r < transport_.size(); r++) {
+      shares.of.push_back(whole_share(home.dims()));
+      shares.of.back().positions.push_back({split->level, r, transport_.size()});
+    }
+    copy.home = redistribute(transport_, home, home.format(), std::move(shares));
+    copy.version = home.version();
+    require(copy.home->ordered(), "blocks of positions are consecutive");
+  }
+  return *copy.home;
+}
+
+// Collective. What is also written is copied: it changes while it is read.
+void Fetches::plan(size_t access, const Homes& operands, const Step& step) {
+  bool written = program_.accesses[access].access.tensor == program_.leaf.result;
+  FetchRequest request{plan_of(access), tasks_->grid(), {}, {}, written, &notes_.traffic};
+  first_.together([&] {
+    for (int64_t c = 0; c < tasks_->grid().count(); c++)
+      request.needs.push_back(tasks_->need(access, c, step, pieces_));
+    for (int64_t c = tasks_->colours().lo; c < tasks_->colours().hi; c++)
+      request.ranges.push_back(tasks_->ranges(access, c, step, pieces_));
+  });
+  tasks_->forget(access);
+  pieces_[access] = std::make_shared<Fetch>(transport_, source(access, operands), std::move(request));
+  notes_.planned++;
+}
+
+void Fetches::start(const Homes& operands) {
+  for (size_t k : program_.plan.fetch_order)
+    if (!tasks_->by_steps(k)) pieces_[k]->start(source(k, operands));
+}
+
+void Fetches::finish() {
+  for (size_t k : program_.plan.fetch_order)
+    if (!tasks_->by_steps(k)) pieces_[k]->finish();
+}
+
+bool Fetches::are_under_way() const {
+  return std::any_of(program_.plan.fetch_order.begin(), program_.plan.fetch_order.end(),
+                     [&](size_t k) { return !pieces_[k]->is_there(); });
+}
+
+void Fetches::poll() {
+  for (size_t k : program_.plan.fetch_order) pieces_[k]->poll();
+}
+
+// Of pieces that belong to another step. None is left for those to be looked at that are planned next.
+void Fetches::let_go(const Step& step) {
+  for (size_t k = 1; k < pieces_.size(); k++) {
+    if (!tasks_->by_steps(k) || !pieces_[k] || at_hand_[k] == tasks_->step_of(k, step)) continue;
+    if (kept_.contains({k, at_hand_[k]})) pieces_[k]->release();
+    pieces_[k].reset();
+    tasks_->forget(k);
+  }
+}
+
+// Collective. The fetch of a step: kept since it was planned, or planned now.
+void Fetches::take(size_t access, const Homes& operands, const Step& step) {
+  at_hand_[access] = tasks_->step_of(access, step);
+  if (auto found = kept_.find({access, at_hand_[access]}); found != kept_.end()) {
+    pieces_[access] = found->second;
+    return;
+  }
+  plan(access, operands, step);
+  size_t bytes = pieces_[access]->pattern_bytes();
+  bool fits = kept_bytes_ + bytes <= home_bytes_;
+  if (transport_.allreduce(int64_t(fits), runtime::ReduceOp::Min) == 0) return;
+  kept_.emplace(std::pair(access, at_hand_[access]), pieces_[access]);
+  kept_bytes_ += bytes;
+}
+
+void Fetches::fetch(const Homes& operands, const Step& step) {
+  let_go(step);
+  for (size_t k : program_.plan.fetch_order)
+    if (tasks_->by_steps(k)) {
+      if (!pieces_[k]) take(k, operands, step);
+      pieces_[k]->start(source(k, operands));
+      pieces_[k]->finish();
+      notes_.note_piece(k, *tasks_, pieces_);
+    }
+}
+
+}  // namespace spdistal

@@ -1,0 +1,76 @@
+// What the colours of this rank have of the operands of a plan: fetched once for a pattern, or, where steps cut an access,
+// in every step anew.
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "execute/notes.hpp"
+#include "execute/tasks.hpp"
+#include "runtime/transport/agree.hpp"
+
+namespace spdistal {
+
+/// What fails in the first run after binding fails on all ranks alike; later runs do the same again.
+struct FirstRun {
+  runtime::Transport& transport;
+  bool over = false;
+
+  template <class F>
+  void together(F&& f) const {
+    if (over) f();
+    else runtime::together(transport, f);
+  }
+};
+
+class Fetches {
+ public:
+  /// What is given stays where it is.
+  Fetches(runtime::Transport& transport, const lower::Distributed& program, const FirstRun& first, RunNotes& notes);
+
+  /// Collective. Plans what no step cuts.
+  void bind(Tasks& tasks, const Homes& operands);
+
+  /// By access; of those that steps cut, of the step at hand.
+  const Tasks::Pieces& pieces() const { return pieces_; }
+
+  /// Collective. Brings what no step cuts: other work may be done in between.
+  void start(const Homes& operands);
+  void finish();
+  /// Local. Is any of it under way?
+  bool are_under_way() const;
+  void poll();
+
+  /// Collective. Brings what a step has for itself.
+  void fetch(const Homes& operands, const Step& step);
+
+ private:
+  const plan::Access& plan_of(size_t access) const { return program_.plan.accesses[access]; }
+  const Home& source(size_t access, const Homes& operands);
+  void plan(size_t access, const Homes& operands, const Step& step);
+  void let_go(const Step& step);
+  void take(size_t access, const Homes& operands, const Step& step);
+
+  // A copy of a home in which positions are consecutive, kept while the contents stand.
+  struct OrderedCopy {
+    std::optional<Home> home;
+    uint64_t version = 0;  // of the contents that it copies
+  };
+
+  runtime::Transport& transport_;
+  const lower::Distributed& program_;
+  const FirstRun& first_;
+  RunNotes& notes_;
+  Tasks* tasks_ = nullptr;
+  Tasks::Pieces pieces_;
+  // Of accesses that steps cut: which step is at hand, and the fetches of all steps, without their values. There are as
+  // many as index arrays fit into as much memory as the homes of the operands take; others are planned every time.
+  std::vector<Step> at_hand_;
+  std::map<std::pair<size_t, Step>, std::shared_ptr<Fetch>> kept_;
+  size_t kept_bytes_ = 0, home_bytes_ = 0;
+  std::map<size_t, OrderedCopy> ordered_;
+};
+
+}  // namespace spdistal

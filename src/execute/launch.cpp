@@ -1,0 +1,83 @@
+#include "execute/launch.hpp"
+
+#include "base/require.hpp"
+
+namespace spdistal {
+
+using namespace notation;
+
+Launcher::Launcher(Process& process, Compiled& compiled, const Tasks::Pieces& pieces)
+    : process_(process), compiled_(compiled), program_(compiled.program()), pieces_(pieces) {}
+
+void Launcher::bind(const Tasks& tasks) {
+  tasks_ = &tasks;
+  kept_.clear();
+}
+
+const Leaf& Launcher::leaf_for(const Turn& turn) {
+  return compiled_.leaf(turn.kind(), [&](const notation::Access& access) {
+    return &piece(number_of(program_, access), turn.colour).pattern();
+  });
+}
+
+const codegen::Kernel& Launcher::code_for(const Turn& turn) {
+  const codegen::Kernel& code = leaf_for(turn).code(process_.jit);
+  if (kernel_.empty()) kernel_ = code.text();
+  return code;
+}
+
+LeafCall& Launcher::call_for(const Turn& turn) {
+  KeptCall& kept = kept_[{turn.colour, turn.chunk.value_or(turn.start == Start::Old ? -1 : -2)}];
+  std::vector<const void*> there;
+  for (size_t k = 1; k < program_.accesses.size(); k++) {
+    there.push_back(&piece(k, turn.colour).pattern());
+    there.push_back(piece(k, turn.colour).value_bytes());
+  }
+  if (kept.call && turn.step.empty() && there == kept.pieces) return *kept.call;
+  code_for(turn);
+  const Leaf& leaf = leaf_for(turn);
+  std::vector<const Storage*> operands;
+  for (const notation::Access& access : leaf.kernel().operands)
+    operands.push_back(&piece(number_of(program_, access), turn.colour));
+  kept.call.emplace(leaf, operands, numbers_for(leaf, turn));
+  kept.pieces = std::move(there);
+  return *kept.call;
+}
+
+LeafCall::NumberOf Launcher::numbers_for(const Leaf& leaf, const Turn& turn) const {
+  LoopValues values = tasks_->values(turn.colour, turn.step);
+  if (turn.chunk) values.emplace(compiled_.chunked()->var, *turn.chunk);
+  return [this, &leaf, colour = turn.colour, values](const lower::RunTimeNumber& number) -> int64_t {
+    if (auto* extent = std::get_if<Extent>(&number)) return extent->value().value();
+    if (auto* loop = std::get_if<lower::OuterValue>(&number)) {
+      auto value = values.find(loop->var);
+      require(value != values.end(), "every loop around a leaf has a value when it is called");
+      return value->second;
+    }
+    if (auto* count = std::get_if<lower::PositionCount>(&number))
+      return tasks_->positions(leaf.kernel().operands[size_t(count->operand)], count->level);
+    const lower::PositionBase& base = std::get<lower::PositionBase>(number);
+    size_t k = number_of(program_, leaf.kernel().operands[size_t(base.operand)]);
+    return program_.accesses[k].split ? pieces_[k]->base(colour) : 0;
+  };
+}
+
+RunKernel Launcher::run(const LeafCall& call) {
+  return [this, &code = call.leaf().code(process_.jit)](spd_call& c) {
+    c.arguments = arguments_.data();
+    code(c);
+  };
+}
+
+void Launcher::compute_into(Storage& result, const Turn& turn) {
+  LeafCall& call = call_for(turn);
+  View view(result);
+  call.compute_into(view, process_.context, run(call));
+}
+
+Storage Launcher::compute(const std::vector<Range>& ranges, const Turn& turn) {
+  LeafCall& call = call_for(turn);
+  return call.compute(ranges, process_.context, run(call));
+}
+
+}  // namespace spdistal

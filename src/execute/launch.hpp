@@ -1,0 +1,70 @@
+// The leaves of a plan called for one colour after the other, with pieces as they are there.
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compile/compile.hpp"
+#include "execute/call.hpp"
+#include "execute/tasks.hpp"
+
+namespace spdistal {
+
+/// One call of a leaf.
+struct Turn {
+  int64_t colour;
+  const Step& step;
+  notation::Start start = notation::Start::Zero;
+  std::optional<int64_t> chunk = {};  // of the colour's, all of them where there is none
+
+  LeafKind kind() const {
+    if (chunk) return LeafKind::Chunk;
+    return start == notation::Start::Old ? LeafKind::Adding : LeafKind::Piece;
+  }
+};
+
+class Launcher {
+ public:
+  /// What is given stays where it is.
+  Launcher(Process& process, Compiled& compiled, const Tasks::Pieces& pieces);
+
+  /// Other tasks and pieces from now on.
+  void bind(const Tasks& tasks);
+
+  /// The statement's numbers of the host in the runs to come; they stay where they are.
+  void use(const std::vector<Scalar>& arguments) { arguments_ = addresses_of(arguments); }
+
+  void compute_into(Storage& result, const Turn& turn);
+  Storage compute(const std::vector<Range>& ranges, const Turn& turn);
+
+  /// The kernel that a colour would run, compiled.
+  const codegen::Kernel& code_for(const Turn& turn);
+  /// The text of a kernel that was compiled; empty where none was.
+  std::string kernel() const { return kernel_; }
+
+ private:
+  // A call, kept while the pieces stay where they are.
+  struct KeptCall {
+    std::optional<LeafCall> call = {};
+    std::vector<const void*> pieces = {};
+  };
+
+  const Leaf& leaf_for(const Turn& turn);
+  LeafCall& call_for(const Turn& turn);
+  const Storage& piece(size_t access, int64_t colour) const { return (*pieces_[access])[colour]; }
+  LeafCall::NumberOf numbers_for(const Leaf& leaf, const Turn& turn) const;
+  RunKernel run(const LeafCall& call);
+
+  Process& process_;
+  Compiled& compiled_;
+  const lower::Distributed& program_;
+  const Tasks::Pieces& pieces_;
+  const Tasks* tasks_ = nullptr;
+  std::vector<const void*> arguments_;
+  std::string kernel_;
+  std::map<std::pair<int64_t, int64_t>, KeptCall> kept_;  // of a colour, and of a chunk or of all
+};
+
+}  // namespace spdistal

@@ -1,0 +1,74 @@
+#include "execute/view.hpp"
+
+#include <functional>
+
+#include "base/require.hpp"
+
+namespace spdistal {
+
+// Arrays are only read through a view unless they are results.
+View::View(const Storage& storage)
+    : values_{const_cast<std::byte*>(storage.value_bytes()), storage.nnz(), nullptr},
+      pattern_(storage.shared_pattern()),
+      element_(size_of(storage.type())),
+      device_(&runtime::device_at(storage.place())) {
+  for (const LevelArrays& level : pattern_->levels()) {
+    spd_level view{};
+    view.extent = level.range.size();
+    view.lo = level.range.lo;
+    view.stride = level.range.size();
+    view.end = level.positions;
+    view.pos = {const_cast<void*>(level.pos.data()), level.pos.size(), nullptr};
+    view.crd = {const_cast<void*>(level.crd.data()), level.crd.size(), nullptr};
+    for (size_t n = 0; n < level.more.size(); n++)
+      view.more[n] = {const_cast<void*>(level.more[n].data()), level.more[n].size(), nullptr};
+    levels_.push_back(view);
+  }
+}
+
+View::View(std::span<const Range> ranges, std::span<const int64_t> strides, void* values, ScalarType type)
+    : values_{values, 0, nullptr}, element_(size_of(type)), device_(&runtime::device_at(memory::host)) {
+  require(ranges.size() == strides.size(), "every level of a view has a range and a stride");
+  int64_t last = 0;  // the position of the last element
+  bool empty = false;
+  for (size_t k = 0; k < ranges.size(); k++) {
+    spd_level view{};
+    view.extent = ranges[k].size();
+    view.lo = ranges[k].lo;
+    view.stride = strides[k];
+    last = last * strides[k] + view.extent - 1;
+    view.end = last + 1;
+    empty |= view.extent == 0;
+    levels_.push_back(view);
+  }
+  values_.count = empty ? 0 : last + 1;
+}
+
+void View::zero() {
+  auto* bytes = static_cast<std::byte*>(values_.data);
+  // The innermost levels that lie without gaps are one run.
+  int64_t run = 1;
+  size_t k = levels_.size();
+  while (k > 0) {
+    run *= levels_[--k].extent;
+    if (k > 0 && levels_[k].stride != levels_[k].extent) break;
+  }
+  if (run == 0 || values_.count == 0) return;
+  if (pattern_ || k == 0) {
+    device_->fill(bytes, std::byte(0), size_t(values_.count) * element_);
+    return;
+  }
+  std::function<void(size_t, int64_t)> nest = [&](size_t level, int64_t position) {
+    for (int64_t c = 0; c < levels_[level].extent; c++) {
+      int64_t at = level == 0 ? c : position * levels_[level].stride + c;
+      if (level + 1 < k) nest(level + 1, at);
+      else {
+        for (size_t below = k; below < levels_.size(); below++) at *= levels_[below].stride;
+        device_->fill(bytes + size_t(at) * element_, std::byte(0), size_t(run) * element_);
+      }
+    }
+  };
+  nest(0, 0);
+}
+
+}  // namespace spdistal

@@ -1,0 +1,34 @@
+// A tensor as a kernel sees it; the arrays are whoever's they are.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "runtime/device/device.hpp"
+#include "spdistal/abi.h"
+#include "tensor/storage.hpp"
+
+namespace spdistal {
+
+class View {
+ public:
+  /// A stored piece, all of it.
+  explicit View(const Storage& storage);
+  /// A dense piece within a larger array: the coordinates that each level covers, and how far apart neighbours in the
+  /// level above stand, outermost level first. `values` points to its first element, in memory of the host.
+  View(std::span<const Range> ranges, std::span<const int64_t> strides, void* values, ScalarType type);
+
+  spd_tensor tensor() const { return {const_cast<spd_level*>(levels_.data()), values_}; }
+  Range range(size_t level) const { return {levels_[level].lo, levels_[level].lo + levels_[level].extent}; }
+  /// What it stores where; null for a part of an array.
+  const PatternHandle& pattern() const { return pattern_; }
+  void zero();
+
+ private:
+  std::vector<spd_level> levels_;
+  spd_array values_{};
+  PatternHandle pattern_;
+  size_t element_ = 0;  // bytes
+  runtime::Device* device_;
+};
+
+}  // namespace spdistal
