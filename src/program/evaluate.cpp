@@ -188,12 +188,12 @@ std::string Evaluation::statement() const {
   Printer names;
   return print_statement(state_->statement, names);
 }
-std::string Evaluation::kernel() const { return kernel_text(state_->statement); }
+std::string Evaluation::kernel() const { return state_->statement.execution->kernel(); }
 std::string Evaluation::plan() const {
-  return collectively([&] { return plan_text(state_->statement); });
+  return collectively([&] { return state_->statement.execution->plan(); });
 }
 std::string Evaluation::report() const {
-  return collectively([&] { return report_text(state_->statement); });
+  return collectively([&] { return state_->statement.execution->report(); });
 }
 
 Evaluation evaluate(const std::string& statement, const GivenTensors& tensors, const EvaluateText& how) {

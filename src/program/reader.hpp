@@ -43,8 +43,7 @@ class Reader {
   void read_size(const std::string& option);
   void read_distribution(const std::string& option);
   const GivenTensor* given(const std::string& name) const;
-  notation::TensorVar declare(const Lexer& in, const Token& token,
-                              const std::vector<IndexVar>& indices);
+  notation::TensorVar declare(const Lexer& in, const Token& token, const std::vector<IndexVar>& indices);
   Format format_of(const Lexer& in, const Token& token, size_t order) const;
   std::vector<Extent> extents_of(const std::string& name, const std::vector<IndexVar>& indices);
   Distribution default_distribution(const Format& format) const;
