@@ -1,9 +1,6 @@
 // Data of tensors, and computing statements from it.
 #include <fmt/format.h>
 
-#include <mutex>
-#include <unordered_map>
-
 #include "api/session.hpp"
 #include "api/state.hpp"
 #include "api/waiting.hpp"
@@ -18,15 +15,6 @@ namespace spdistal {
 using namespace notation;
 
 namespace {
-
-struct Registry {
-  std::mutex mutex;
-  std::unordered_map<Symbol, std::weak_ptr<TensorState>> tensors;
-};
-Registry& registry() {
-  static Registry& all = *new Registry;  // tensors may go after all else has gone
-  return all;
-}
 
 runtime::Transport& transport() { return Session::instance().transport(); }
 
@@ -83,23 +71,6 @@ std::shared_ptr<StatementState> current_statement(const TensorState& tensor) {
     throw UserError(fmt::format("{} has no statement to compute", shown(tensor.var)),
                     "assign to it first: a(i) = B(i, j) * c(j)");
   return tensor.current;
-}
-
-std::shared_ptr<TensorState> remembered(std::shared_ptr<TensorState> tensor) {
-  std::lock_guard lock(registry().mutex);
-  registry().tensors[tensor->var.symbol()] = tensor;
-  return tensor;
-}
-
-TensorState::~TensorState() {
-  std::lock_guard lock(registry().mutex);
-  registry().tensors.erase(var.symbol());
-}
-
-std::shared_ptr<TensorState> find_tensor(const TensorVar& var) {
-  std::lock_guard lock(registry().mutex);
-  auto found = registry().tensors.find(var.symbol());
-  return found == registry().tensors.end() ? nullptr : found->second.lock();
 }
 
 void set_sizes(TensorState& tensor, const std::vector<int64_t>& dims) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "api/tensors.hpp"
 #include "compile/described.hpp"
 #include "execute/execute.hpp"
 #include "notation/concrete.hpp"
@@ -38,12 +39,14 @@ enum class Inserted : uint8_t { Nothing = 0, Alike = 1, Parts = 2, Both = 3 };
 class Waiting;
 
 struct TensorState : std::enable_shared_from_this<TensorState> {
-  explicit TensorState(notation::TensorVar tensor) : var(std::move(tensor)) {}
+  TensorState(notation::TensorVar tensor, std::shared_ptr<Tensors> all)
+      : var(std::move(tensor)), among(std::move(all)) {}
   TensorState(const TensorState&) = delete;
   TensorState& operator=(const TensorState&) = delete;
   ~TensorState();
 
   notation::TensorVar var;
+  std::shared_ptr<Tensors> among;                                     // which it belongs to
   std::shared_ptr<StatementState> current = nullptr;                  // the statement that was assigned last
   std::optional<Home> home = {};                                      // the contents
   std::optional<Coordinates> inserted = {};                           // entries that wait for pack,
@@ -63,10 +66,6 @@ struct TensorState : std::enable_shared_from_this<TensorState> {
 TensorState& state_of(const TensorBase& tensor);
 /// A new tensor.
 TensorBase make_tensor(std::string name, std::vector<Extent> extents, Format format, ScalarType type);
-
-/// Tensors that exist, by what statements call them.
-std::shared_ptr<TensorState> remembered(std::shared_ptr<TensorState> tensor);
-std::shared_ptr<TensorState> find_tensor(const notation::TensorVar& var);
 
 /// Makes a statement of tensors that exist. Throws UserError.
 StatementState say(const notation::Assignment& assignment);

@@ -51,8 +51,9 @@ std::shared_ptr<TensorState> held(std::shared_ptr<TensorState> tensor) {
 }  // namespace
 
 TensorBase::TensorBase(std::string name, std::vector<Extent> extents, Format format, ScalarType type)
-    : TensorBase(held(remembered(std::make_shared<TensorState>(
-          TensorVar({Symbol(std::move(name)), type, std::move(extents), std::move(format)}))))) {}
+    : TensorBase(
+          held(all_tensors().make(TensorVar({Symbol(std::move(name)), type, std::move(extents), std::move(format)})))) {
+}
 
 TensorBase::TensorBase(std::shared_ptr<TensorState> state)
     // Schedules keep references: one that kept the tensor would keep its own statement with it.

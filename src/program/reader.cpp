@@ -150,11 +150,9 @@ TensorVar Reader::declare(const Lexer& in, const Token& token, const std::vector
   const GivenTensor* there = given(name);
   auto type = types_.find(name);
   Format format = format_of(in, token, indices.size());
-  tensors_.push_back(remembered(std::make_shared<TensorState>(TensorVar({Symbol(name),
-                                                                         there                  ? there->type
-                                                                         : type == types_.end() ? ScalarType::Float64
-                                                                                                : type->second,
-                                                                         extents_of(name, indices), format}))));
+  ScalarType held = type == types_.end() ? ScalarType::Float64 : type->second;
+  tensors_.push_back(
+      all_tensors().make(TensorVar({Symbol(name), there ? there->type : held, extents_of(name, indices), format})));
   return tensors_.back()->var;
 }
 
