@@ -11,7 +11,9 @@
 
 #include "measure.hpp"
 #include "runtime/partition/by_bounds.hpp"
-#include "runtime/region/fetch.hpp"
+#include "runtime/partition/match.hpp"
+#include "runtime/region/exchange.hpp"
+#include "runtime/region/region.hpp"
 #include "runtime/transport/mpi.hpp"
 
 using namespace spdistal;
@@ -48,12 +50,18 @@ Space random_columns(uint64_t seed, Range among, int64_t count) {
 void compare(Transport& t, const char* name, int64_t n, const std::vector<Space>& ghosts, int repeat) {
   ColourGrid grid({2});
   Partition rows = by_blocks(grid, Rect{{0, n}}, std::vector<int>{0});
-  Partition needed(grid, rows.universe(), {rows[0] | ghosts[0], rows[1] | ghosts[1]});
   Region x(t, "x", ScalarType::Float64, rows);
-  std::optional<Fetch> planned;
-  double planning = seconds([&] { planned.emplace(t, x, needed, FetchOptions{.placing = Placing::Ghosts}); });
-  Fetch& fetch = *planned;
   int me = t.rank(), peer = 1 - me;
+  // What is owned stays where it is; ghosts come into memory of their own.
+  Partition come(grid, rows.universe(), std::vector<Space>(ghosts));
+  Instances tails(Range{me, me + 1});
+  tails.add(Instance(ScalarType::Float64, Layout::compact(ghosts[size_t(me)])));
+  Mapping ranks(2, 2);
+  std::optional<Exchange> planned;
+  double planning = seconds([&] {
+    planned.emplace(t, match(t, x.held(), come.restricted(Range{me, me + 1}), Sources::AnyLocal), ranks, ranks,
+                    x.instances(), tails, ExchangeOptions{});
+  });
   Range own{rows[me].bounding()[0]};
   for (int64_t i = own.lo; i < own.hi; i++) x[me].at<double>(i) = double(i) + 0.5;
 
@@ -63,16 +71,13 @@ void compare(Transport& t, const char* name, int64_t n, const std::vector<Space>
   by_hand.packed.resize(by_hand.places.size());
   std::vector<double> tail(size_t(by_hand.ghosts));
 
-  auto ours = [&] {
-    x.changed();
-    fetch.bring();
-  };
+  auto ours = [&] { planned->run(); };
   auto theirs = [&] { by_hand.run(x[me].values<double>().data(), tail.data()); };
   ours();
   theirs();
   size_t k = 0;
   for_each_point(ghosts[size_t(me)], [&](std::span<const int64_t> at) {
-    if (fetch[me].at<double>(at) != double(at[0]) + 0.5 || tail[k++] != double(at[0]) + 0.5) std::abort();
+    if (tails[me].at<double>(at) != double(at[0]) + 0.5 || tail[k++] != double(at[0]) + 0.5) std::abort();
   });
 
   std::vector<double> our_times, their_times;

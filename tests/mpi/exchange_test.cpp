@@ -1,4 +1,4 @@
-// Fetches and contributions of random regions against what a single array would hold.
+// Exchanges with random regions, to and fro, against what a single array would hold.
 #include "runtime/region/exchange.hpp"
 
 #include <gtest/gtest.h>
@@ -8,11 +8,10 @@
 
 #include "mpi/allocations.hpp"
 #include "mpi/cases.hpp"
+#include "mpi/exchanges.hpp"
 #include "runtime/partition/by_bounds.hpp"
 #include "runtime/partition/copy.hpp"
 #include "runtime/partition/image_by_value.hpp"
-#include "runtime/region/contribution.hpp"
-#include "runtime/region/fetch.hpp"
 
 namespace spdistal::runtime {
 namespace {
@@ -40,8 +39,8 @@ void expect_values(const Instance& instance, const Space& set, int64_t salt) {
   for_each_point(set, [&](std::span<const int64_t> at) { EXPECT_EQ(instance.at<T>(at), value_at<T>(at, salt)); });
 }
 
-Storage random_storage(Random& random) {
-  return std::vector{Storage::Compact, Storage::Box, Storage::HardlyLarger}[size_t(pick(random, 0, 2))];
+LayoutKind random_layout(Random& random) {
+  return std::vector{LayoutKind::Compact, LayoutKind::Box, LayoutKind::HardlyLarger}[size_t(pick(random, 0, 2))];
 }
 
 struct Shape {
@@ -55,26 +54,20 @@ void check_fetch(Transport& t, Random& random) {
   Shape shape(random);
   Partition held = random_partition(random, random_grid(random), shape.dims, shape.extent);
   Partition needed = copy(random_partition(random, random_grid(random), shape.dims, shape.extent), held.all());
-  auto placing = std::vector{Placing::Views, Placing::Fresh, Placing::Ghosts}[size_t(pick(random, 0, 2))];
   Traffic traffic;
-  Region region(t, "B", scalar_type_of<T>(), held, random_storage(random));
-  Fetch fetch(t, region, mine(t, needed), {placing, random_storage(random), &traffic});
+  Region region(t, "B", scalar_type_of<T>(), held, random_layout(random));
+  Fetched fetched(t, region, mine(t, needed), {random_layout(random), &traffic});
   Range here = colours_here(t, needed.colours());
   for (int64_t salt = 1; salt <= 3; salt++) {
     fill<T>(region, salt);
-    region.changed();
-    fetch.bring();
-    for (int64_t c = here.lo; c < here.hi; c++) expect_values<T>(fetch[c], needed[c], salt);
+    fetched.exchange().run();
+    for (int64_t c = here.lo; c < here.hi; c++) expect_values<T>(fetched[c], needed[c], salt);
     for (int64_t c = region.colours().lo; c < region.colours().hi; c++) expect_values<T>(region[c], held[c], salt);
   }
-  // What comes from elsewhere is what is not here, once.
-  EXPECT_EQ(fetch.exchange().bytes_received(),
-            (mine(t, needed).all() - region.held().all()).size() * int64_t(sizeof(T)));
-  for (int64_t c = here.lo; c < here.hi; c++)
-    for (int64_t h = region.colours().lo; h < region.colours().hi; h++)
-      if (placing != Placing::Fresh && !needed[c].empty() && contains(held[h], needed[c])) {
-        EXPECT_TRUE(fetch.is_view(c));
-      }
+  // What comes from elsewhere is what is not here.
+  int64_t elsewhere = 0;
+  for (int64_t c = here.lo; c < here.hi; c++) elsewhere += (needed[c] - region.held().all()).size();
+  EXPECT_EQ(fetched.exchange().bytes_received(), elsewhere * int64_t(sizeof(T)));
 }
 
 template <class T>
@@ -82,17 +75,14 @@ void check_reduction(Transport& t, Random& random) {
   Shape shape(random);
   Partition held = random_partition(random, random_grid(random), shape.dims, shape.extent);
   Partition computed = copy(random_partition(random, random_grid(random), shape.dims, shape.extent), held.all());
-  Region region(t, "a", scalar_type_of<T>(), held, random_storage(random));
-  Contribution back(t, region, mine(t, computed), {.arrival = Arrival::Add, .storage = random_storage(random)});
+  Region region(t, "a", scalar_type_of<T>(), held, random_layout(random));
+  Delivered back(t, region, mine(t, computed), Arrival::Add, {random_layout(random)});
   for (int64_t salt = 1; salt <= 2; salt++) {
     fill<T>(region, salt);
-    back.zero();
     for (int64_t c = back.instances().colours().lo; c < back.instances().colours().hi; c++)
       for_each_point(computed[c],
                      [&](std::span<const int64_t> at) { back[c].at<T>(at) = value_at<T>(at, 100 * salt + c); });
-    uint64_t before = region.version();
-    back.deliver();
-    EXPECT_NE(region.version(), before);
+    back.run();
     // The old value, then that of colour 0, 1, …: exactly this order.
     std::map<Point, T> expected;
     for (const Point& at : points_of(held.all())) {
@@ -122,13 +112,12 @@ void check_assignment(Transport& t, Random& random) {
     taken = taken | any[c];
   }
   Partition computed(any.grid(), any.universe(), disjoint);
-  Region region(t, "a", scalar_type_of<T>(), held, random_storage(random));
-  auto placing = pick(random, 0, 1) ? Placing::Views : Placing::Fresh;
-  Contribution back(t, region, mine(t, computed), {.placing = placing, .storage = random_storage(random)});
+  Region region(t, "a", scalar_type_of<T>(), held, random_layout(random));
+  Delivered back(t, region, mine(t, computed), Arrival::Assign, {random_layout(random)});
   fill<T>(region, 1);
   for (int64_t c = back.instances().colours().lo; c < back.instances().colours().hi; c++)
     for_each_point(computed[c], [&](std::span<const int64_t> at) { back[c].at<T>(at) = value_at<T>(at, 2); });
-  back.deliver();
+  back.run();
   for (int64_t c = region.colours().lo; c < region.colours().hi; c++) {
     expect_values<T>(region[c], held[c] & computed.all(), 2);
     expect_values<T>(region[c], held[c] - computed.all(), 1);
@@ -141,14 +130,14 @@ void for_a_type(Random& random, F&& check) {
   with_type(all_scalar_types[pick(random, 0, 6)], [&](auto zero) { check.template operator()<decltype(zero)>(); });
 }
 
-TEST(Fetch, BringsEveryNeededElementWhereverItIsHeld) {
+TEST(Exchanges, BringsEveryNeededElementWhereverItIsHeld) {
   on_ranks([](Transport& t) {
     for_each_case(t, "fetch", cases(800, 400),
                   [&](Random& random) { for_a_type(random, [&]<class T>() { check_fetch<T>(t, random); }); });
   });
 }
 
-TEST(Fetch, BringsLargeMessagesInParts) {
+TEST(Exchanges, BringsLargeMessagesInParts) {
   on_ranks_cutting(16, [](Transport& t) {
     for_each_case(t, "fetch in parts", cases(100, 50), [&](Random& random) { check_fetch<double>(t, random); });
   });
@@ -174,13 +163,13 @@ TEST(Reduction, GivesTheSameBitsEveryTime) {
     ColourGrid grid({7});
     Partition all(grid, Space::interval(0, 50), std::vector<Space>(7, Space::interval(0, 50)));
     Region region(t, "s", ScalarType::Float32, by_blocks(grid, Rect{{0, 50}}, std::vector<int>{0}));
-    Contribution back(t, region, mine(t, all), {.arrival = Arrival::Add});
+    Delivered back(t, region, mine(t, all), Arrival::Add);
     auto contribution = [](int64_t c, int64_t x) { return float(x + 1) * (c % 2 ? 1e-3f : 1e4f) / float(c + 3); };
     for (int round = 0; round < 5; round++) {
       region.zero();
       for (int64_t c = back.instances().colours().lo; c < back.instances().colours().hi; c++)
         for (int64_t x = 0; x < 50; x++) back[c].at<float>(x) = contribution(c, x);
-      back.deliver();
+      back.run();
       for (int64_t c = region.colours().lo; c < region.colours().hi; c++)
         for_each_point(region.held()[c], [&](std::span<const int64_t> at) {
           float expected = 0;
@@ -196,18 +185,18 @@ TEST(Exchanges, OverlapInAnyNumber) {
     ColourGrid grid({5});
     Partition held = by_blocks(grid, Rect{{0, 40}}, std::vector<int>{0});
     std::vector<std::unique_ptr<Region>> regions;
-    std::vector<std::unique_ptr<Fetch>> fetches;
+    std::vector<std::unique_ptr<Fetched>> fetches;
     Random random(7);
     std::vector<Partition> needs;
     for (int64_t k = 0; k < 6; k++) {
       needs.push_back(random_partition(random, grid, 1, 40));
       regions.push_back(std::make_unique<Region>(t, "r", ScalarType::Int64, held));
-      fetches.push_back(std::make_unique<Fetch>(t, *regions.back(), mine(t, needs.back())));
+      fetches.push_back(std::make_unique<Fetched>(t, *regions.back(), mine(t, needs.back())));
       fill<int64_t>(*regions.back(), k);
     }
-    for (auto& fetch : fetches) fetch->start();
-    while (!std::ranges::all_of(fetches, [](auto& fetch) { return fetch->poll(); })) {}
-    for (size_t k = fetches.size(); k-- > 0;) fetches[k]->finish();
+    for (auto& fetch : fetches) fetch->exchange().start();
+    while (!std::ranges::all_of(fetches, [](auto& fetch) { return fetch->exchange().poll(); })) {}
+    for (size_t k = fetches.size(); k-- > 0;) fetches[k]->exchange().finish();
     for (size_t k = 0; k < fetches.size(); k++)
       for (int64_t c = colours_here(t, 5).lo; c < colours_here(t, 5).hi; c++)
         expect_values<int64_t>((*fetches[k])[c], needs[k][c], int64_t(k));
@@ -216,22 +205,16 @@ TEST(Exchanges, OverlapInAnyNumber) {
 
 TEST(Exchanges, ReplicationIsOneCollectiveAndNothingComesTwice) {
   on_ranks([](Transport& t) {
-    int64_t colours = 2 * t.size();
-    ColourGrid grid({colours});
+    ColourGrid grid({t.size()});
     Partition held = by_blocks(grid, Rect{{0, 101}}, std::vector<int>{0});
-    Partition everywhere(grid, held.universe(), std::vector<Space>(size_t(colours), held.universe()));
-    Traffic traffic;
+    Partition everywhere(grid, held.universe(), std::vector<Space>(size_t(t.size()), held.universe()));
     Region region(t, "c", ScalarType::Float64, held);
-    Fetch fetch(t, region, mine(t, everywhere), {.traffic = &traffic});
-    EXPECT_EQ(fetch.exchange().is_collective(), t.size() > 2);
+    Fetched fetched(t, region, mine(t, everywhere));
+    EXPECT_EQ(fetched.exchange().is_collective(), t.size() > 2);
     fill<double>(region, 3);
-    fetch.bring();
-    Range here = colours_here(t, colours);
-    for (int64_t c = here.lo; c < here.hi; c++) {
-      expect_values<double>(fetch[c], held.universe(), 3);
-      EXPECT_TRUE(fetch[c].shares_memory_with(fetch[here.lo])) << "one copy for each rank";
-    }
-    EXPECT_EQ(fetch.exchange().bytes_received(), (101 - region.held().all().size()) * 8);
+    fetched.exchange().run();
+    expect_values<double>(fetched[t.rank()], held.universe(), 3);
+    EXPECT_EQ(fetched.exchange().bytes_received(), (101 - region.held().all().size()) * 8);
   });
 }
 
@@ -249,54 +232,14 @@ TEST(Exchanges, ReplicationInAnyOrderOfPiecesAndWithHolesIsRight) {
         if (kind < 2 || x % 3) kept = kept | Space::interval(x, x + 1);
       for (int64_t c = 0; c < colours; c++) pieces.push_back(blocks[kind == 1 ? colours - 1 - c : c] & kept);
       Partition held(grid, kept, pieces), everywhere(grid, kept, std::vector<Space>(size_t(colours), kept));
-      Region region(t, "c", ScalarType::Int32, held, random_storage(random));
-      auto placing = pick(random, 0, 1) ? Placing::Views : Placing::Fresh;
-      Fetch fetch(t, region, mine(t, everywhere), {placing, random_storage(random)});
+      Region region(t, "c", ScalarType::Int32, held, random_layout(random));
+      Fetched fetched(t, region, mine(t, everywhere), {random_layout(random)});
       for (int64_t salt = 1; salt <= 2; salt++) {
         fill<int32_t>(region, salt);
-        region.changed();
-        fetch.bring();
-        for (const Instance& piece : fetch.instances()) expect_values<int32_t>(piece, kept, salt);
+        fetched.exchange().run();
+        for (const Instance& piece : fetched.instances()) expect_values<int32_t>(piece, kept, salt);
       }
     });
-  });
-}
-
-TEST(Exchanges, MoveNothingWhereEverythingIsInPlace) {
-  on_ranks([](Transport& t) {
-    Partition held = by_blocks(ColourGrid({3, 2}), Rect{{0, 12}, {0, 9}}, std::vector<int>{0, 1});
-    Traffic traffic;
-    Region region(t, "B", ScalarType::Float32, held);
-    Fetch fetch(t, region, mine(t, held), {.traffic = &traffic});
-    Contribution back(t, region, mine(t, held), {.traffic = &traffic});
-    fetch.bring();
-    back.deliver();
-    for (int64_t c = region.colours().lo; c < region.colours().hi; c++) {
-      EXPECT_TRUE(fetch.is_view(c));
-      EXPECT_TRUE(back.in_place(c));
-    }
-    EXPECT_EQ(traffic.total("B"), Count{});
-  });
-}
-
-TEST(Exchanges, AnUnchangedRegionIsNotBroughtAgain) {
-  on_ranks([](Transport& t) {
-    ColourGrid grid({4});
-    Partition held = by_blocks(grid, Rect{{0, 16}}, std::vector<int>{0});
-    std::vector<Space> shifted;
-    for (int64_t c = 0; c < 4; c++) shifted.push_back(held[(c + 1) % 4]);
-    Partition needed(grid, held.universe(), shifted);
-    Traffic traffic;
-    Region region(t, "x", ScalarType::Int32, held);
-    Fetch fetch(t, region, mine(t, needed), {.placing = Placing::Fresh, .traffic = &traffic});
-    fetch.bring();
-    Count once = traffic.total("x");
-    fetch.bring();
-    EXPECT_EQ(traffic.total("x"), once);
-    region.changed();
-    fetch.bring();
-    once += once;
-    EXPECT_EQ(traffic.total("x"), once);
   });
 }
 
@@ -309,9 +252,8 @@ TEST(Exchanges, TrafficIsCountedByPairOfColours) {
     for (int64_t c = 0; c < 4; c++) before.push_back(Space::interval(std::max<int64_t>(4 * c - 1, 0), 4 * c));
     Traffic traffic;
     Region region(t, "x", ScalarType::Float64, held);
-    Fetch fetch(t, region, mine(t, Partition(grid, held.universe(), before)),
-                {.placing = Placing::Fresh, .traffic = &traffic});
-    fetch.bring();
+    Fetched fetched(t, region, mine(t, Partition(grid, held.universe(), before)), {.traffic = &traffic});
+    fetched.exchange().run();
     Mapping mapping(4, t.size());
     int64_t pairs_here = 0;
     for (int64_t c = 0; c < 3; c++) pairs_here += mapping.rank_of(c) == t.rank() || mapping.rank_of(c + 1) == t.rank();
@@ -326,7 +268,7 @@ TEST(Exchanges, TrafficIsCountedByPairOfColours) {
   });
 }
 
-TEST(Ghosts, OfSpMVAreExactlyTheDistinctColumnsOutsideThePiece) {
+TEST(Exchanges, BringForSpMVTheDistinctColumnsThatAreNotHere) {
   on_ranks([](Transport& t) {
     for_each_case(t, "ghosts", cases(200, 100), [&](Random& random) {
       int64_t n = pick(random, 1, 60), pieces = pick(random, 1, 6);
@@ -345,20 +287,14 @@ TEST(Ghosts, OfSpMVAreExactlyTheDistinctColumnsOutsideThePiece) {
         columns.push_back(image_by_value(Space::interval(part.lo, part.hi), crd.local()));
       }
       Partition needed(grid, Space::interval(0, n), here, columns);
-      Fetch fetch(t, c, needed, {.placing = Placing::Ghosts});
-      fetch.bring();
-      std::set<int64_t> ghosts;
+      Fetched fetched(t, c, needed);
+      fetched.exchange().run();
+      int64_t ghosts = 0;
       for (int64_t p = here.lo; p < here.hi; p++) {
-        expect_values<double>(fetch[p], needed[p], 5);
-        for (const Point& x : points_of(needed[p]))
-          if (!c.held().all().contains(x)) ghosts.insert(x[0]);
-        if (!rows[p].empty() && intersects(needed[p], rows[p])) {
-          EXPECT_TRUE(std::ranges::any_of(c.instances(), [&](const Instance& home) {
-            return fetch[p].shares_memory_with(home);
-          })) << "owned elements stay in place";
-        }
+        expect_values<double>(fetched[p], needed[p], 5);
+        for (const Point& x : points_of(needed[p])) ghosts += !c.held().all().contains(x);
       }
-      EXPECT_EQ(fetch.exchange().bytes_received(), int64_t(ghosts.size()) * 8);
+      EXPECT_EQ(fetched.exchange().bytes_received(), ghosts * 8);
     });
   });
 }
@@ -399,12 +335,11 @@ TEST(Exchanges, AllocateNothingWhenRepeated) {
     Partition needed = copy(random_partition(random, ColourGrid({5}), 1, 200), held.all());
     Traffic traffic;
     Region region(t, "x", ScalarType::Float64, held);
-    Fetch fetch(t, region, mine(t, needed), {.placing = Placing::Fresh, .traffic = &traffic});
-    Contribution back(t, region, mine(t, needed), {.arrival = Arrival::Add, .traffic = &traffic});
+    Fetched fetched(t, region, mine(t, needed), {.traffic = &traffic});
+    Delivered back(t, region, mine(t, needed), Arrival::Add, {.traffic = &traffic});
     auto both = [&] {
-      region.changed();
-      fetch.bring();
-      back.deliver();
+      fetched.exchange().run();
+      back.run();
     };
     for (int warm = 0; warm < 3; warm++) both();
     int64_t before = allocations();
@@ -423,7 +358,7 @@ TEST(Planning, FailsOnAllRanksWhereOneCannotHoldItsPiece) {
     Region region(t, "x", ScalarType::Complex128, held);
     pieces.back() = Space::interval(0, huge);
     Partition needed(grid, Space::interval(0, huge), pieces);
-    EXPECT_THROW(Fetch(t, region, mine(t, needed), {.placing = Placing::Fresh}), SystemError);
+    EXPECT_THROW(Fetched(t, region, mine(t, needed)), SystemError);
     EXPECT_EQ(t.allreduce(int64_t(1), ReduceOp::Sum), t.size()) << "the ranks are out of step";
   });
 }

@@ -4,7 +4,7 @@
 
 #include "execute/tasks.hpp"
 #include "runtime/partition/match.hpp"
-#include "runtime/region/contribution.hpp"
+#include "runtime/region/replicas.hpp"
 
 namespace spdistal {
 

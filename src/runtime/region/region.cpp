@@ -5,20 +5,20 @@
 
 namespace spdistal::runtime {
 
-Layout layout_of(const Space& set, Storage storage) {
-  switch (storage) {
-    case Storage::Compact: return Layout::compact(set);
-    case Storage::Box: return Layout::box(set);
+Layout layout_of(const Space& set, LayoutKind kind) {
+  switch (kind) {
+    case LayoutKind::Compact: return Layout::compact(set);
+    case LayoutKind::Box: return Layout::box(set);
     default: return Layout::hardly_larger(set);
   }
 }
 
-Region::Region(const Transport& transport, std::string name, ScalarType type, Partition held, Storage storage)
+Region::Region(const Transport& transport, std::string name, ScalarType type, Partition held, LayoutKind kind)
     : name_(std::move(name)),
       type_(type),
       held_(held.restricted(Mapping(held.colours(), transport.size()).colours_of(transport.rank()))),
       instances_(held_.known()) {
-  for (int64_t c = colours().lo; c < colours().hi; c++) instances_.add(Instance(type, layout_of(held_[c], storage)));
+  for (int64_t c = colours().lo; c < colours().hi; c++) instances_.add(Instance(type, layout_of(held_[c], kind)));
 }
 
 Region::Region(std::string name, ScalarType type, Partition held, Instances instances)

@@ -12,18 +12,18 @@
 namespace spdistal::runtime {
 
 /// How the elements of a piece are laid out.
-enum class Storage {
+enum class LayoutKind {
   Compact,       // the set itself
   Box,           // the bounding rectangle
   HardlyLarger,  // the bounding rectangle where it is hardly larger than the set, else compact
 };
-Layout layout_of(const Space& set, Storage storage);
+Layout layout_of(const Space& set, LayoutKind kind);
 
 class Region {
  public:
   /// Instances of zeros for the colours of this rank.
   Region(const Transport& transport, std::string name, ScalarType type, Partition held,
-         Storage storage = Storage::HardlyLarger);
+         LayoutKind kind = LayoutKind::HardlyLarger);
   /// Over instances that are there; each holds at least its piece.
   Region(std::string name, ScalarType type, Partition held, Instances instances);
 
