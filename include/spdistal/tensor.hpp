@@ -23,6 +23,33 @@
 
 namespace spdistal {
 
+/// An index array of a tensor, in place: elements of 4 or 8 bytes.
+class IndexSpan {
+ public:
+  IndexSpan(const void* data, size_t size, size_t bytes) : data_(data), size_(size), bytes_(bytes) {}
+
+  size_t size() const { return size_; }
+  /// Of an element: 4 or 8.
+  size_t bytes() const { return bytes_; }
+  const void* data() const { return data_; }
+  int64_t operator[](size_t k) const {
+    return bytes_ == 4 ? int64_t(static_cast<const int32_t*>(data_)[k]) : static_cast<const int64_t*>(data_)[k];
+  }
+  /// Throws UserError where elements are of the other width.
+  template <class I>
+    requires(std::same_as<I, int32_t> || std::same_as<I, int64_t>)
+  std::span<const I> as()
+  const {
+    check_width(sizeof(I));
+    return {static_cast<const I*>(data_), size_};
+  }
+
+ private:
+  void check_width(size_t wanted) const;
+  const void* data_;
+  size_t size_, bytes_;
+};
+
 /// What tensors of all element types share. Copies are the same tensor.
 class TensorBase : public TensorRef {
  public:
@@ -46,6 +73,18 @@ class TensorBase : public TensorRef {
   void write(const std::string& path) const;
   /// Collective. Stored elements, those of sparse levels and all of dense ones; each is counted once, whoever has copies.
   int64_t nnz() const;
+
+  // ---- arrays of this rank's piece, in place, until the tensor has other contents. They throw UserError where the rank has
+  // several pieces or none ----
+
+  /// Collective. How many pieces it lives in, on all ranks together.
+  int64_t pieces() const;
+  /// Collective. Of a compressed level: where the children of each position of the level above begin and end, and their
+  /// coordinates. Empty where a level has no such array.
+  IndexSpan pos(size_t level) const;
+  IndexSpan crd(size_t level) const;
+  /// Collective. Says that whoever owns a borrowed array has changed its values. Index arrays stay as they are.
+  void changed();
 
   // ---- running ----
 
@@ -91,6 +130,16 @@ class TensorBase : public TensorRef {
   void borrow_dense(const void* values, size_t count, std::shared_ptr<const void> owner);
   void borrow_compressed(const Indices& pos, const Indices& crd, const void* values, size_t count,
                          std::shared_ptr<const void> owner);
+  /// An array that lives as long as somebody has its owner, whatever becomes of the tensor.
+  struct SharedArray {
+    const void* data;
+    size_t count, bytes;  // of an element
+    std::shared_ptr<const void> owner;
+  };
+  enum class Array : uint8_t { Pos, Crd, Values };
+  /// Collective.
+  SharedArray array(Array which, size_t level = 0) const;
+  void replace_values(const void* values, size_t count);
   void read_file(const std::string& path);
   void fill_with(const Scalar& value);
   void fill_with(const std::function<Scalar(std::span<const int64_t> at)>& value);
@@ -250,8 +299,16 @@ class Tensor : public TensorBase {
     return access({indices...});
   }
 
+  /// Collective. Other values for what this rank's piece stores, in storage order; the pattern stays.
+  void set_values(std::span<const T> values) { replace_values(values.data(), values.size()); }
+
   // ---- data out ----
 
+  /// Collective. The values of this rank's piece in storage order, in place; see `pos`.
+  std::span<const T> values() const {
+    SharedArray all = array(Array::Values);
+    return {static_cast<const T*>(all.data), all.count};
+  }
   /// Collective. The element at these coordinates, zero where none is stored.
   T at(std::initializer_list<int64_t> coordinates) const {
     return std::get<T>(static_cast<const ScalarVariant&>(element({coordinates.begin(), coordinates.size()})));

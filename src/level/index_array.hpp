@@ -40,6 +40,8 @@ class IndexArray {
   bool empty() const { return size_ == 0; }
   IndexWidth width() const { return width_; }
   const void* data() const { return bytes_ ? bytes_->data() : nullptr; }
+  /// Keeps the elements while somebody has it.
+  std::shared_ptr<const void> owner() const { return bytes_; }
   int64_t operator[](int64_t i) const {
     return width_ == IndexWidth::Int32 ? int64_t(static_cast<const int32_t*>(data())[i])
                                        : static_cast<const int64_t*>(data())[i];

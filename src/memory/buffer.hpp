@@ -27,6 +27,8 @@ class Buffer {
   size_t capacity() const { return capacity_; }
   Place place() const { return place_; }
   bool is_borrowed() const { return is_borrowed_; }
+  /// Keeps the memory while somebody has it.
+  std::shared_ptr<const void> owner() const { return memory_; }
 
   /// At the same place, owned.
   Buffer clone() const;

@@ -75,6 +75,8 @@ class Storage {
   memory::Place place() const { return values_.place(); }
   /// Are the values somebody else's, and thus only to be read?
   bool is_borrowed() const { return values_.is_borrowed(); }
+  /// Keeps the values while somebody has it.
+  std::shared_ptr<const void> owner() const { return values_.owner(); }
   /// All values are zero from now on.
   void zero();
   /// The values, taken away for good.

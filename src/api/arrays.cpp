@@ -1,0 +1,89 @@
+// The arrays of a tensor, in place.
+#include <fmt/format.h>
+
+#include "api/collective.hpp"
+#include "api/session.hpp"
+#include "api/state.hpp"
+#include "api/waiting.hpp"
+#include "memory/copy.hpp"
+#include "runtime/transport/agree.hpp"
+#include "spdistal/tensor.hpp"
+
+namespace spdistal {
+namespace {
+
+runtime::Transport& transport() { return Session::instance().transport(); }
+
+// The piece of a rank that has one.
+const Storage& piece_of(const notation::TensorVar& var, const Home& home) {
+  if (home.colours().size() != 1)
+    throw UserError(
+        fmt::format("{} has {} pieces on this rank, and no arrays of its own", shown(var), home.colours().size()),
+        "local() goes over the elements of all pieces");
+  return home.piece(home.colours().lo);
+}
+
+}  // namespace
+
+void IndexSpan::check_width(size_t wanted) const {
+  if (wanted != bytes_)
+    throw UserError(fmt::format("the elements of the index array have {} bytes, not {}", bytes_, wanted),
+                    "bytes() tells; operator[] reads either");
+}
+
+TensorBase::SharedArray TensorBase::array(Array which, size_t level) const {
+  const Home& home = collectively([&]() -> const Home& { return data_of(*state_); });
+  const Storage& piece = piece_of(var(), home);
+  if (which == Array::Values) return {piece.value_bytes(), size_t(piece.nnz()), size_of(type()), piece.owner()};
+  if (level >= order())
+    throw UserError(fmt::format("{} has {} levels, none with number {}", shown(var()), order(), level));
+  const LevelArrays& arrays = piece.pattern().level(level);
+  const IndexArray& found = which == Array::Pos ? arrays.pos : arrays.crd;
+  return {found.data(), size_t(found.size()), size_t(found.width()), found.owner()};
+}
+
+int64_t TensorBase::pieces() const {
+  return collectively([&] { return data_of(*state_).shares().grid.count(); });
+}
+
+IndexSpan TensorBase::pos(size_t level) const {
+  SharedArray found = array(Array::Pos, level);
+  return {found.data, found.count, found.bytes};
+}
+
+IndexSpan TensorBase::crd(size_t level) const {
+  SharedArray found = array(Array::Crd, level);
+  return {found.data, found.count, found.bytes};
+}
+
+void TensorBase::changed() {
+  collectively([&] {
+    data_of(*state_);
+    waiting().before_change(*state_);
+    waiting().replaced(*state_);
+    state_->home->changed();
+  });
+}
+
+void TensorBase::replace_values(const void* values, size_t count) {
+  collectively([&] {
+    data_of(*state_);
+    runtime::together(transport(), [&] {
+      const Home& home = *state_->home;
+      const Storage& piece = piece_of(var(), home);
+      if (!home.owns_all(home.colours().lo))
+        throw UserError(fmt::format("other ranks hold elements of this rank's piece of {} too", shown(var())),
+                        "insert entries and pack, or fill it");
+      if (int64_t(count) != piece.nnz())
+        throw UserError(fmt::format("{} stores {} values, {} were given", shown(var()), piece.nnz(), count));
+    });
+    waiting().before_change(*state_);
+    waiting().replaced(*state_);
+    Home& home = *state_->home;
+    if (home.is_borrowed()) home = home.clone(transport());
+    memory::copy_bytes(home.piece(home.colours().lo).value_bytes(), values, count * size_of(type()));
+    home.changed();
+  });
+}
+
+}  // namespace spdistal

@@ -1,0 +1,115 @@
+"""Statements in Python against numpy and scipy."""
+import doctest
+import unittest
+
+import numpy as np
+import scipy.sparse as sp
+
+import spdistal
+import spdistal._einsum
+import spdistal._tensor
+
+
+def load_tests(loader, tests, pattern):
+    for module in (spdistal, spdistal._tensor, spdistal._einsum):
+        tests.addTests(doctest.DocTestSuite(module))
+    return tests
+
+
+def random(shape, seed, format="csr"):
+    return sp.random_array(shape, density=0.3, rng=seed, format=format)
+
+
+class AgainstScipy(unittest.TestCase):
+    def same(self, ours, theirs):
+        theirs = theirs.toarray() if hasattr(theirs, "toarray") else theirs
+        np.testing.assert_allclose(ours.todense(), theirs, rtol=1e-12, atol=1e-13)
+
+    def test_operators_on_matrices_of_either_format(self):
+        for left in ("csr", "csc", "coo"):
+            for right in ("csr", "csc"):
+                with self.subTest(left=left, right=right):
+                    A, B, C = random((8, 6), 1, left), random((8, 6), 2, right), random((6, 9), 3, right)
+                    x = np.arange(6.0)
+                    self.same(spdistal.einsum("ij,j->i", A, x), A @ x)
+                    self.same(spdistal.einsum("ij,jk->ik", A, C), A @ C)
+                    self.same(spdistal.einsum("ij->ji", A), A.T)
+                    self.same(spdistal.einsum("ij,ij->ij", A, B), A.multiply(B))
+                    self.same(spdistal.evaluate("R(i,j) = A(i,j) + B(i,j)", A=A, B=B), A + B)
+                    self.same(spdistal.evaluate("R(i,j) = A(i,j) - 2 * B(i,j)", A=A, B=B), A - 2 * B)
+                    self.same(spdistal.einsum("ij->j", A), A.sum(axis=0))
+                    self.same(spdistal.einsum("ij->", A), np.asarray(A.sum()))
+
+    def test_sparse_times_dense_matrices(self):
+        A, C, D = random((8, 6), 1), np.random.default_rng(0).random((6, 5)), np.random.default_rng(1).random((8, 5))
+        self.same(spdistal.einsum("ij,jk->ik", A, C), A @ C)
+        self.same(spdistal.einsum("ij,jk->ik", A, np.asfortranarray(C)), A @ C)
+        self.same(spdistal.einsum("ij,ik,jk->ij", A, D, C), A.multiply(D @ C.T))
+
+    def test_einsum_reads_what_numpy_reads(self):
+        rng = np.random.default_rng(0)
+        a, b = rng.random((3, 4)), rng.random((4, 3))
+        for subscripts, operands in (("ij,jk", (a, b)), ("ij,jk->ki", (a, b)), ("ij,ji", (a, b)), ("ij", (a,)),
+                                     ("ii", (a[:, :3],)), ("ii->i", (a[:, :3],)), ("ij,jk->", (a, b))):
+            with self.subTest(subscripts=subscripts):
+                np.testing.assert_allclose(spdistal.einsum(subscripts, *operands).todense(),
+                                           np.einsum(subscripts, *operands))
+
+    def test_results_are_sparse_where_scipys_are(self):
+        A = random((8, 8), 1)
+        self.assertEqual(spdistal.einsum("ij,jk->ik", A, A).format, "ds")
+        self.assertEqual(spdistal.einsum("ij,jk->ik", A, np.ones((8, 2))).format, "dd")
+        self.assertEqual(spdistal.einsum("ij,j->i", A, np.ones(8)).format, "d")
+
+
+class Calls(unittest.TestCase):
+    def test_values_that_were_changed_in_place_are_seen(self):
+        A, x = random((5, 5), 1), np.ones(5)
+        product = lambda: spdistal.einsum("ij,j->i", A, x).to_numpy().copy()
+        first = product()
+        A.data *= 2
+        x *= 3
+        np.testing.assert_allclose(product(), 6 * first)
+        A.data = A.data + 0  # another array
+        np.testing.assert_allclose(product(), 6 * first)
+
+    def test_converted_copies_follow_their_originals(self):
+        A = random((5, 5), 1)
+        sums = lambda: spdistal.evaluate("R(i,j) = A(i,j) + A(j,i)", A=A).todense()
+        first = sums()
+        A.data *= 2
+        np.testing.assert_allclose(sums(), 2 * first)
+
+    def test_earlier_results_stay(self):
+        x = np.ones(4)
+        before = spdistal.evaluate("y(i) = 2 * x(i)", x=x).to_numpy()
+        x[:] = 5
+        after = spdistal.evaluate("y(i) = 2 * x(i)", x=x).to_numpy()
+        self.assertEqual((before[0], after[0]), (2, 10))
+
+    def test_a_tensor_that_is_given_is_assigned_to(self):
+        x = spdistal.Tensor.from_numpy(np.ones(3))
+        spdistal.evaluate("x(i) += 2 * y(i)", x=x, y=np.arange(3.0))
+        self.assertEqual(x.to_numpy().tolist(), [1, 3, 5])
+
+    def test_schedules_machines_and_texts(self):
+        A = random((8, 8), 1)
+        made = spdistal.evaluate("a(i) = B(i,j) * c(j)", B=A, c=np.ones(8), machine=4,
+                                 schedule="divide(i,io,ii,M.x); distribute(io); communicate({a,B,c},io)")
+        np.testing.assert_allclose(made.todense(), A @ np.ones(8))
+        self.assertIn("forall io in M.x", made.statement())
+        self.assertIn("kernel", made.kernel())
+        self.assertIn("leaf", made.plan())
+        self.assertIn("piece", made.report())
+
+    def test_errors_show_the_text(self):
+        with self.assertRaisesRegex(spdistal.UserError, r"a\(i\) = B\(i,j\) \* d\(j\)\n +\^"):
+            spdistal.evaluate("a(i) = B(i,j) * d(j)", B=random((2, 2), 1))
+        with self.assertRaisesRegex(ValueError, "did you mean|divide"):
+            spdistal.evaluate("a(i) = b(i)", b=np.ones(3), schedule="divid(i,j,k,2)")
+        with self.assertRaisesRegex(spdistal.UserError, "letters"):
+            spdistal.einsum("ijk,j->i", random((2, 2), 1), np.ones(2))
+
+
+if __name__ == "__main__":
+    unittest.main()
