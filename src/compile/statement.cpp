@@ -9,12 +9,13 @@
 #include "compile/choose.hpp"
 #include "notation/check.hpp"
 #include "notation/concretize.hpp"
-#include "reference/arithmetic.hpp"
+#include "reference/element.hpp"
 #include "schedule/print.hpp"
 
 namespace spdistal {
 
 using namespace notation;
+using reference::Element;
 
 namespace {
 
@@ -25,24 +26,26 @@ Scalar any_value(const Argument& argument) {
   return plain ? argument.value : reference::convert(1, argument.value.type());
 }
 
-// The value of an expression where all its tensors are zero. What is divided by a tensor counts as zero with it.
-Scalar value_at_zero(const Expr& expr) {
+// An expression where its tensors store nothing. What is divided by a tensor counts as zero with it.
+Element at_nothing(const Expr& expr) {
   return match(
-      expr, [](const notation::Access& n) { return reference::zero(n.tensor.type()); },
-      [](const Literal& n) { return n.value; }, [](const Argument& n) { return any_value(n); },
-      [](const Neg& n) { return reference::negate(value_at_zero(n.a)); },
+      expr, [](const notation::Access& n) { return reference::nothing(n.tensor.type()); },
+      [](const Literal& n) { return reference::element_of(n); },
+      [](const Argument& n) { return Element{any_value(n)}; },
+      [](const Neg& n) { return reference::negate(at_nothing(n.a)); },
       [](const Binary& n) {
-        Scalar a = value_at_zero(n.a);
-        if (n.op == BinaryOp::Div && reference::is_zero(a)) return a;
-        return reference::compute(n.op, a, value_at_zero(n.b));
+        Element a = at_nothing(n.a);
+        if (n.op == BinaryOp::Div && reference::is_zero(a.value)) return a;
+        return reference::compute(n.op, a, at_nothing(n.b));
       },
       [](const Call& n) {
-        std::vector<Scalar> args;
-        for (const Expr& arg : n.args) args.push_back(value_at_zero(arg));
+        std::vector<Element> args;
+        for (const Expr& arg : n.args) args.push_back(at_nothing(arg));
         return reference::compute(n.function, args);
       },
-      [](const Sum& n) { return value_at_zero(n.body); });
+      [](const Sum& n) { return at_nothing(n.body); });
 }
+Scalar value_at_zero(const Expr& expr) { return at_nothing(expr).value; }
 
 bool is_number(const Expr& expr) { return expr.is<Literal>() || expr.is<Argument>(); }
 

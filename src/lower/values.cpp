@@ -51,21 +51,6 @@ bool tells_zeros_apart(const Binary& n) {
   return !is_finite_literal(n.a) && !is_finite_literal(n.b);
 }
 
-// Is it zero whatever its tensors hold, for a zero that stands in the text?
-bool is_zero_for_good(const notation::Expr& expr) {
-  return match(
-      expr, [](const Access&) { return false; },
-      [](const Literal& n) {
-        return std::visit([](auto v) { return v == decltype(v){}; }, static_cast<const ScalarVariant&>(n.value));
-      },
-      [](const Argument&) { return false; }, [](const Neg& n) { return is_zero_for_good(n.a); },
-      [](const Binary& n) {
-        if (n.op == notation::BinaryOp::Mul) return is_zero_for_good(n.a) || is_zero_for_good(n.b);
-        return is_zero_for_good(n.a) && (n.op == notation::BinaryOp::Div || is_zero_for_good(n.b));
-      },
-      [](const Call&) { return false; }, [](const Sum& n) { return is_zero_for_good(n.body); });
-}
-
 Expr load_operand(Context& c, const Scope& s, int operand) {
   const AccessState& state = s.access(operand);
   require(at_end(c, s, operand),
@@ -78,7 +63,10 @@ Expr load_operand(Context& c, const Scope& s, int operand) {
 // Where something of an expression is stored, as a condition at the place at hand; none: certainly.
 std::optional<Expr> where_present(const Context& c, const Scope& s, const notation::Expr& expr) {
   using Condition = std::optional<Expr>;
-  auto either = [](const Condition& a, const Condition& b) -> Condition {
+  auto of = [&](const notation::Expr& e) { return where_present(c, s, e); };
+  auto either = [&](const notation::Expr& x, const notation::Expr& y) -> Condition {
+    if (is_zero(x) || is_zero(y)) return of(is_zero(x) ? y : x);
+    Condition a = of(x), b = of(y);
     return a && b ? Condition(*a || *b) : std::nullopt;
   };
   return match(
@@ -87,19 +75,16 @@ std::optional<Expr> where_present(const Context& c, const Scope& s, const notati
         return s.temporaries.contains(n.tensor) ? std::nullopt : s.access(c.find_operand(n)).present;
       },
       [](const Literal&) -> Condition { return {}; }, [](const Argument&) -> Condition { return {}; },
-      [&](const Neg& n) { return where_present(c, s, n.a); },
+      [&](const Neg& n) { return of(n.a); },
       [&](const Binary& n) -> Condition {
-        Condition a = where_present(c, s, n.a);
-        if (n.op == BinaryOp::Div) return a;
-        Condition b = where_present(c, s, n.b);
-        if (n.op != BinaryOp::Mul) return either(a, b);
+        if (n.op == BinaryOp::Div) return of(n.a);
+        if (n.op != BinaryOp::Mul) return either(n.a, n.b);
+        Condition a = of(n.a), b = of(n.b);
         return a && b ? Condition(*a && *b) : a ? a : b;
       },
       [&](const Call& n) -> Condition {
-        bool zero_at_zero = n.function != Function::Exp && n.function != Function::Log && n.function != Function::Pow;
-        if (!zero_at_zero) return {};
-        Condition out = where_present(c, s, n.args[0]);
-        return n.args.size() == 1 ? out : either(out, where_present(c, s, n.args[1]));
+        if (!info(n.function).keeps_zero) return {};
+        return n.args.size() == 1 ? of(n.args[0]) : either(n.args[0], n.args[1]);
       },
       [](const Sum&) -> Condition { return {}; });
 }
@@ -132,7 +117,7 @@ Expr value(Context& c, const Scope& s, const notation::Expr& expr) {
       [&](const Neg& n) -> Expr { return -ir::cast(type_of(expr), value(c, s, n.a)); },
       [&](const Binary& n) -> Expr {
         ScalarType type = type_of(expr);
-        if (is_zero_for_good(expr)) return ir::zero(ir::value_of(type));
+        if (is_zero(expr)) return ir::zero(ir::value_of(type));
         Expr b = ir::cast(type, value(c, s, n.b)), a = ir::cast(type, value(c, s, n.a));
         bool divides = n.op == notation::BinaryOp::Div && is_integral(type);
         if (divides && may_trap(b)) return ir::call(ir::Math::Quotient, {a, b});

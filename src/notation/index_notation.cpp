@@ -41,13 +41,29 @@ Expr sum_smallest(const Expr& expr, const IndexVar& var) {
 }  // namespace
 
 const std::vector<FunctionInfo>& functions() {
-  static const std::vector<FunctionInfo> all = {
-      {Function::Sqrt, "sqrt", 1}, {Function::Abs, "abs", 1}, {Function::Exp, "exp", 1}, {Function::Log, "log", 1},
-      {Function::Pow, "pow", 2},   {Function::Min, "min", 2}, {Function::Max, "max", 2}};
+  static const std::vector<FunctionInfo> all = {{Function::Sqrt, "sqrt", 1, true}, {Function::Abs, "abs", 1, true},
+                                                {Function::Exp, "exp", 1, false},  {Function::Log, "log", 1, false},
+                                                {Function::Pow, "pow", 2, false},  {Function::Min, "min", 2, true},
+                                                {Function::Max, "max", 2, true}};
   return all;
 }
 
 const FunctionInfo& info(Function function) { return functions()[size_t(function)]; }
+
+bool is_zero(const Expr& expr) {
+  return match(
+      expr, [](const Access&) { return false; },
+      [](const Literal& n) {
+        return std::visit([](auto v) { return v == decltype(v){}; }, static_cast<const ScalarVariant&>(n.value));
+      },
+      [](const Argument&) { return false; }, [](const Neg& n) { return is_zero(n.a); },
+      [](const Binary& n) {
+        if (n.op == BinaryOp::Mul) return is_zero(n.a) || is_zero(n.b);
+        return is_zero(n.a) && (n.op == BinaryOp::Div || is_zero(n.b));
+      },
+      [](const Call& n) { return info(n.function).keeps_zero && std::all_of(n.args.begin(), n.args.end(), is_zero); },
+      [](const Sum& n) { return is_zero(n.body); });
+}
 
 ScalarType type_of(const Expr& expr) {
   auto real_of = [](ScalarType t) {

@@ -74,11 +74,14 @@ struct FunctionInfo {
   Function function;
   std::string_view name;
   size_t arity;
+  bool keeps_zero;  // is it zero where all its arguments are?
 };
 /// All functions, in the order of the enum.
 const std::vector<FunctionInfo>& functions();
 const FunctionInfo& info(Function function);
 
+/// Is an expression zero whatever its tensors hold, for zeros that stand in the text? It counts as not stored then.
+bool is_zero(const Expr& expr);
 /// The type of a value, as C++ would give it: integers and reals mix upwards, functions of integers are double, abs of a
 /// complex is real.
 ScalarType type_of(const Expr& expr);

@@ -4,37 +4,13 @@
 #include <set>
 
 #include "base/require.hpp"
-#include "reference/arithmetic.hpp"
+#include "reference/element.hpp"
 
 namespace spdistal::reference {
 
 using namespace notation;
 
 namespace {
-
-struct Element {
-  Scalar value;
-  bool absent = false;
-};
-
-Element nothing(ScalarType type) { return {zero(type), true}; }
-
-Element compute(BinaryOp op, const Element& a, const Element& b) {
-  Scalar value = reference::compute(op, a.value, b.value);
-  switch (op) {
-    case BinaryOp::Mul: return a.absent || b.absent ? nothing(value.type()) : Element{value};
-    case BinaryOp::Div: return a.absent ? nothing(value.type()) : Element{value};
-    default: return {value, a.absent && b.absent};
-  }
-}
-
-Element compute(Function function, const std::vector<Element>& args) {
-  std::vector<Scalar> values;
-  bool absent = true;
-  for (const Element& arg : args) values.push_back(arg.value), absent &= arg.absent;
-  Scalar value = reference::compute(function, values);
-  return {value, absent && is_zero(value)};
-}
 
 // The right side as functions, each made once for its part of the tree.
 class Evaluator {
@@ -105,17 +81,10 @@ class Evaluator {
   Formula plain(const Expr& expr) {
     return match(
         expr, [&](const Access& n) { return element_of(n); },
-        [&](const Literal& n) -> Formula {
-          return [element = Element{n.value, is_zero(n.value)}] { return element; };
-        },
+        [&](const Literal& n) -> Formula { return [element = reference::element_of(n)] { return element; }; },
         // A number of the host is a value, be it zero.
         [&](const Argument& n) -> Formula { return [element = Element{n.value}] { return element; }; },
-        [&](const Neg& n) -> Formula {
-          return [a = formula(n.a)] {
-            Element of = a();
-            return Element{negate(of.value), of.absent};
-          };
-        },
+        [&](const Neg& n) -> Formula { return [a = formula(n.a)] { return negate(a()); }; },
         [&](const Binary& n) -> Formula {
           return [op = n.op, a = formula(n.a), b = formula(n.b)] {
             Element left = a();

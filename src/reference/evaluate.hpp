@@ -2,9 +2,8 @@
 // right side, where a variable that stands on the right only is summed at the smallest sub-expression that holds all its
 // uses.
 //
-// What is not stored (`Array::absent`), and a zero in the text, is zero for good: so are its products, whatever the other
-// factor is, its quotients, and functions that are zero at zero of nothing but such values. A sum leaves it out. For
-// numbers that are finite, and divisors other than zero, that is what arithmetic gives anyway.
+// What is not stored (`Array::absent`), and a zero in the text, is zero for good (`element.hpp`). For numbers that are finite,
+// and divisors other than zero, that is what arithmetic gives anyway.
 #pragma once
 #include "notation/index_notation.hpp"
 #include "reference/array.hpp"

@@ -1,5 +1,6 @@
 #include "schedule/zero.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace spdistal::schedule {
@@ -38,10 +39,8 @@ class Vanishing {
   bool is_zero(const Expr& expr) {
     return match(
         expr, [&](const Access& n) { return structurally_equal(n, access_) || zero_.contains(n.tensor); },
-        [&](const Literal& n) {
-          return std::visit([](auto v) { return v == decltype(v){}; }, static_cast<const ScalarVariant&>(n.value));
-        },
-        [&](const Argument&) { return false; }, [&](const Neg& n) { return is_zero(n.a); },
+        [&](const Literal&) { return notation::is_zero(expr); }, [&](const Argument&) { return false; },
+        [&](const Neg& n) { return is_zero(n.a); },
         [&](const Binary& n) {
           switch (n.op) {
             case BinaryOp::Mul: return is_zero(n.a) || is_zero(n.b);
@@ -50,13 +49,8 @@ class Vanishing {
           }
         },
         [&](const Call& n) {
-          switch (n.function) {
-            case Function::Sqrt:
-            case Function::Abs: return is_zero(n.args[0]);
-            case Function::Min:
-            case Function::Max: return is_zero(n.args[0]) && is_zero(n.args[1]);
-            default: return false;
-          }
+          return info(n.function).keeps_zero &&
+                 std::all_of(n.args.begin(), n.args.end(), [&](const Expr& arg) { return is_zero(arg); });
         },
         [&](const Sum& n) { return is_zero(n.body); });
   }

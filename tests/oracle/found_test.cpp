@@ -73,10 +73,20 @@ TEST(Found, AQuotientOfWhatIsNotStoredIsZeroBesideOtherTerms) {
 }
 
 TEST(Found, AZeroInTheTextIsZeroTimesAnything) {
-  ProgramCase program{"a(i) = 0 / b(i) - c(i)",
-                      {{"a", tensor("d", {2}, {})}, {"b", tensor("d", {2}, {})}, {"c", tensor("d", {2}, {1, 2})}},
-                      {}};
-  expect_right(program);
+  double inf = std::numeric_limits<double>::infinity();
+  const std::map<std::string, TensorCase> all = {{"A", tensor("d", {2}, {})},
+                                                 {"B", tensor("d", {2}, {})},
+                                                 {"C", tensor("d", {2}, {1, 2})},
+                                                 {"D", tensor("d", {2}, {inf, inf})},
+                                                 {"S", tensor("s", {2}, {0, -3})}};
+  for (std::string statement :
+       {"A(i) = 0 / B(i) - C(i)", "A(i) = abs(false) * D(i) - C(i)", "A(i) = max(0, -0.0) * D(i) + C(i)",
+        "A(i) = min(0, S(i)) * D(i)", "A(i) = (S(i) - 0) * D(i) + C(i)", "A(i) = inf * (S(i) + 0 * C(i)) + C(i)"}) {
+    ProgramCase program{statement, {}, {}};
+    for (const auto& [name, value] : all)
+      if (statement.find(name + "(") != statement.npos) program.tensors.emplace(name, value);
+    expect_right(program);
+  }
 }
 
 // E leaves more of F than the loops over what B stores come to, and the piece of F has no places for it.
