@@ -14,7 +14,7 @@
 #define SPDISTAL_ABI_H
 
 /* Counts every change of the structs below; part of the key under which compiled kernels are kept. */
-#define SPD_ABI_VERSION 6
+#define SPD_ABI_VERSION 7
 
 /* How many arrays a level may have besides pos and crd. */
 #define SPD_MORE_ARRAYS 2
@@ -77,8 +77,7 @@ typedef struct spd_context {
   void* (*resize)(struct spd_context*, spd_array* array, int64_t count, int64_t bytes);
 
   /* Scratch memory, aligned to 64 bytes, for any thread at any time; `zeroed` asks for zeros. Never null: where
-   * there is none left it throws, which inside of a parallel region ends the program. Memory that was given back is
-   * reused, by later calls too. */
+   * there is none left it throws. Memory that was given back is reused, by later calls too. */
   void* (*take)(struct spd_context*, int64_t bytes, int zeroed);
   void (*give)(struct spd_context*, void* memory); /* null: nothing */
 
@@ -88,6 +87,13 @@ typedef struct spd_context {
    * place. */
   void (*append)(struct spd_context*, spd_array* array, int64_t shares, int64_t share, void** part, int64_t count,
                  int64_t bytes);
+
+  /* What is thrown inside of a parallel region may not leave it. Whoever catches it calls `fail`, inside of the handler, from any
+   * thread; others ask by `failed` whether anything is still worth doing; after the region `rethrow` throws what the first
+   * of them caught, if there was one, and what was appended by then is given up. */
+  void (*fail)(struct spd_context*);
+  int (*failed)(struct spd_context*);
+  void (*rethrow)(struct spd_context*);
 } spd_context;
 
 /* One call of one kernel. */

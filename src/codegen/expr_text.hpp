@@ -16,6 +16,7 @@ enum class Helper : uint8_t {
   Search,
   Sort,
   Scratch,
+  OwnScratch,
   Resize,
   Append,
   Stream,

@@ -107,6 +107,21 @@ template <class T> struct scratch {
 };
 )";
 
+constexpr std::string_view own_scratch = R"(
+// The same for each thread of a parallel region. Nothing may be thrown there: it is null where there is none left.
+template <class T> struct own_scratch {
+  spd_context* context;
+  T* __restrict data;
+  own_scratch(spd_call* call, int64_t count, bool zeroed) : context(call->context), data(0) {
+    try { data = (T*)context->take(context, count * sizeof(T), zeroed); }
+    catch (...) { context->fail(context); }
+  }
+  own_scratch(const own_scratch&) = delete;
+  ~own_scratch() { context->give(context, data); }
+  operator T*() const { return data; }
+};
+)";
+
 constexpr std::string_view resize = R"(
 template <class T> static T* resize(spd_call* call, spd_array& array, int64_t count) {
   return (T*)call->context->resize(call->context, &array, count, count * sizeof(T));
@@ -270,6 +285,7 @@ std::string preamble(const Spelling& spelling, const Needs& needs) {
   add(Helper::Sort, cuda ? on_device(insertion_sort) : std::string(rank_sort));
   add(Helper::Sort, cuda ? on_device(sort) : std::string(sort));
   if (!cuda) add(Helper::Scratch, scratch);
+  if (!cuda) add(Helper::OwnScratch, own_scratch);
   if (!cuda) add(Helper::Resize, resize);
   if (!cuda) add(Helper::Append, append);
   if (!cuda) add(Helper::Stream, stream);

@@ -236,44 +236,76 @@ void StmtText::conditional(const If& n, std::string_view lead) {
   compound("else", *n.otherwise);
 }
 
-void StmtText::allocate(const Allocate& n) {
-  auto count = constant_integer(n.count);
-  std::string size = expr_.index(n.count), name = names_.declare(n.array);
-  std::string type = expr_.type(n.array.type.element());
+// Whether an array is the host's memory: small ones of constant size stand on the stack.
+bool StmtText::takes_memory(const Allocate& n) const {
   constexpr int64_t stack_bytes = 4096;
-  if (n.space == Space::Shared) return line("__shared__ {} {}[{}];", type, name, size);
-  if (count && *count > 0 && *count * int64_t(size_of(n.array.type.scalar)) <= stack_bytes &&
-      !appended_.contains(n.array.symbol))
-    return line("{} {}[{}]{};", type, name, size, n.fill == Fill::Zeroed ? " = {}" : "");
-  require(spelling_.language == Language::Cpp, "GPU threads have small arrays of constant size alone");
-  needs_.helpers.insert(Helper::Scratch);
-  line("scratch<{}> {}(call, {}, {});", type, name, size, n.fill == Fill::Zeroed ? "true" : "false");
+  auto count = constant_integer(n.count);
+  return !count || *count <= 0 || *count * int64_t(size_of(n.array.type.scalar)) > stack_bytes ||
+         appended_.contains(n.array.symbol);
+}
+bool StmtText::takes_memory(const Stmt& s) const {
+  bool takes = false;
+  each<Allocate>(s, [&](const Allocate& n) { takes |= takes_memory(n); });
+  return takes;
 }
 
+void StmtText::allocate(const Allocate& n, Helper scratch) {
+  std::string size = expr_.index(n.count), name = names_.declare(n.array);
+  std::string type = expr_.type(n.array.type.element());
+  if (n.space == Space::Shared) return line("__shared__ {} {}[{}];", type, name, size);
+  if (!takes_memory(n)) return line("{} {}[{}]{};", type, name, size, n.fill == Fill::Zeroed ? " = {}" : "");
+  require(spelling_.language == Language::Cpp, "GPU threads have small arrays of constant size alone");
+  needs_.helpers.insert(scratch);
+  line("{}<{}> {}(call, {}, {});", scratch == Helper::OwnScratch ? "own_scratch" : "scratch", type, name, size,
+       n.fill == Fill::Zeroed ? "true" : "false");
+}
+
+// Memory that runs out inside of the region is caught there, and thrown when all threads are back.
 void StmtText::parallel(const Parallel& n) {
   std::string count = expr_.index(n.count);
   names_.enter();
   std::string name = names_.declare(n.share);
   each<Append>(n.body, [&](const Append& part) { appended_.insert(part.from.symbol); });
-  bool streams = false;
-  each<Store>(n.body, [&](const Store& store) { streams |= store.mode == StoreMode::Stream; });
-  fenced_ |= streams;
+  bool takes = takes_memory(n.body) || takes_memory(Block{n.setup});
   std::string head = fmt::format("for ({} {} = 0; {} < {}; {}++)", expr_.type(n.share.type), name, name, count, name);
   constexpr std::string_view threads = "num_threads(call->context->threads)", next = "schedule(dynamic, 1)";
-  if (n.setup.empty()) {
-    line("#pragma omp parallel for {} {}", threads, next);
-    compound(head, n.body, streams ? "fence();" : "");
-  } else {
+  if (!n.setup.empty()) {
     line("#pragma omp parallel {}", threads);
     line("{{");
     depth_++;
-    for (const Stmt& own : n.setup) stmt(own);
+    for (const Stmt& own : n.setup) allocate(*own.as<Allocate>(), Helper::OwnScratch);
     line("#pragma omp for {}", next);
-    compound(head, n.body, streams ? "fence();" : "");
+  } else {
+    line("#pragma omp parallel for {} {}", threads, next);
+  }
+  bool streams = false;
+  each<Store>(n.body, [&](const Store& store) { streams |= store.mode == StoreMode::Stream; });
+  fenced_ |= streams;
+  std::string_view last = streams ? "fence();" : "";
+  if (takes) guarded(head, n.body, last);
+  else compound(head, n.body, last);
+  if (!n.setup.empty()) {
     depth_--;
     line("}}");
   }
+  if (takes) line("call->context->rethrow(call->context);");
   names_.leave();
+}
+
+// The body of a share in a region that takes memory.
+void StmtText::guarded(const std::string& head, const Stmt& body, std::string_view last) {
+  line("{} {{", head);
+  depth_++;
+  line("if (call->context->failed(call->context)) continue;");
+  if (takes_memory(body)) {
+    compound("try", body, last);
+    line("catch (...) {{ call->context->fail(call->context); }}");
+  } else {
+    stmt(body);
+    if (!last.empty()) line("{}", last);
+  }
+  depth_--;
+  line("}}");
 }
 
 void StmtText::resize(const Resize& n) {

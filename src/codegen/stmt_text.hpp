@@ -42,8 +42,11 @@ class StmtText {
   void loop(const ir::For& n);
   void gpu_loop(const ir::For& n);
   void conditional(const ir::If& n, std::string_view lead);
-  void allocate(const ir::Allocate& n);
+  bool takes_memory(const ir::Allocate& n) const;
+  bool takes_memory(const ir::Stmt& s) const;
+  void allocate(const ir::Allocate& n, Helper scratch = Helper::Scratch);
   void parallel(const ir::Parallel& n);
+  void guarded(const std::string& head, const ir::Stmt& body, std::string_view last);
   void resize(const ir::Resize& n);
   void append(const ir::Append& n);
 

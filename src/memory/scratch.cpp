@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 
 #include "base/require.hpp"
 
@@ -39,7 +40,9 @@ void Scratch::give(void* memory) {
   Buffer buffer = std::move(it->second);
   taken_.erase(it);
   size_t capacity = buffer.capacity();
-  free_.emplace(capacity, Free{std::move(buffer), std::this_thread::get_id()});
+  try {
+    free_.emplace(capacity, Free{std::move(buffer), std::this_thread::get_id()});
+  } catch (const std::bad_alloc&) {}  // it is given back in destructors: without room to keep it, it is freed
 }
 
 }  // namespace spdistal::memory

@@ -1,5 +1,7 @@
 #include "runtime/device/host_context.hpp"
 
+#include <utility>
+
 #include "base/require.hpp"
 #include "memory/copy.hpp"
 
@@ -35,6 +37,9 @@ HostContext::HostContext(int64_t thread_count, int64_t smallest) : spd_context{}
               int64_t bytes) {
     static_cast<HostContext*>(self)->append_part(*array, share_count, share, *part, count, size_t(bytes));
   };
+  fail = [](spd_context* self) { static_cast<HostContext*>(self)->remember_failure(); };
+  failed = [](spd_context* self) { return int(static_cast<HostContext*>(self)->has_failed_); };
+  rethrow = [](spd_context* self) { static_cast<HostContext*>(self)->rethrow_failure(); };
 }
 
 void HostContext::use(int64_t thread_count) {
@@ -62,7 +67,14 @@ void HostContext::append_part(spd_array& array, int64_t share_count, int64_t sha
   {
     std::lock_guard lock(mutex_);
     Appended& all = appended_[&array];
-    if (all.counts.empty()) all.counts.assign(size_t(share_count), -1), all.begins.assign(1, 0);
+    if (all.counts.empty()) {
+      all.counts.assign(size_t(share_count), -1);
+      all.begins.reserve(size_t(share_count) + 1);
+      all.begins.push_back(0);
+    }
+    // What can fail comes before anything is changed.
+    all.waiting.reserve(all.waiting.size() + 1);
+    copies.reserve(all.waiting.size() + 1);
     require(int64_t(all.counts.size()) == share_count && all.counts[size_t(share)] < 0,
             "each of the shares appends to a result once");
     all.counts[size_t(share)] = count;
@@ -84,6 +96,22 @@ void HostContext::append_part(spd_array& array, int64_t share_count, int64_t sha
     memory::copy_part(c.to, c.from, c.size, size_t(array.count) * bytes, size_t(caches));
     scratch_.give(c.from);
   }
+}
+
+void HostContext::remember_failure() {
+  std::lock_guard lock(mutex_);
+  if (!failure_) failure_ = std::current_exception();
+  has_failed_ = true;
+}
+
+// Shares that failed have not appended, so that others wait for a place in vain.
+void HostContext::rethrow_failure() {
+  if (!failure_) return;
+  for (auto& [array, all] : appended_)
+    for (const Appended::Part& part : all.waiting) scratch_.give(part.memory);
+  appended_.clear();
+  has_failed_ = false;
+  std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 }  // namespace spdistal::runtime

@@ -1,7 +1,9 @@
 // The host's side of abi.h: memory that kernels take and give back, and result arrays that grow. It is kept for the
 // next call, so that a kernel that runs again neither allocates nor faults pages in.
 #pragma once
+#include <atomic>
 #include <cstddef>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -53,9 +55,14 @@ class HostContext : public spd_context {
   void* take_memory(size_t bytes, bool zeroed);
   void append_part(spd_array& array, int64_t shares, int64_t share, void*& part, int64_t count, size_t bytes);
 
+  void remember_failure();
+  void rethrow_failure();
+
   memory::Scratch scratch_;
   std::mutex mutex_;
   std::map<spd_array*, Appended> appended_;
+  std::atomic<bool> has_failed_ = false;
+  std::exception_ptr failure_;  // what the first share to fail caught
 };
 
 }  // namespace spdistal::runtime

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/session.hpp"
 #include "memory/out_of_memory.hpp"
 #include "spdistal/spdistal.hpp"
 
@@ -17,8 +18,8 @@ struct Left {
 };
 
 template <class F>
-std::string failure(F&& f) {
-  Left left(1 << 20);
+std::string failure(F&& f, size_t bytes = 1 << 20) {
+  Left left(bytes);
   try {
     f();
   } catch (const SystemError& e) { return e.what(); }
@@ -62,6 +63,33 @@ TEST_F(OutOfMemory, NamesASparseTensorThatIsPacked) {
                 B.pack();
               }),
               HasSubstr("out of memory: B (1000 x 1000, double, ds) takes"));
+}
+
+// Parts of a result that each share takes for itself, and workspaces that each thread has: with ever more memory, until it is
+// enough.
+TEST_F(OutOfMemory, InsideOfAKernelIsAnErrorToo) {
+  constexpr int64_t n = 100'000;
+  runtime::HostContext& context = Session::instance().context;
+  int64_t threads = context.threads;
+  context.use(3);
+  IndexVar k("k");
+  Tensor<double> B("B", {n, n}, CSR), C("C", {n, n}, CSR), S("S", {n, n}, CSR), P("P", {n, n}, CSR);
+  for (int64_t x = 0; x < n; x++) B.insert({int64_t(0), x}, 2), C.insert({x, n - 1 - x}, 3);  // one share has all of B
+  B.pack(), C.pack();
+  S(i, j) = B(i, j) + C(i, j);
+  P(i, j) = B(i, k) * C(k, j);
+  for (Tensor<double>* result : {&S, &P}) {
+    bool in_kernel = false, enough = false;
+    for (size_t bytes = 100'000; !enough && bytes < 100'000'000; bytes += bytes / 8) {
+      std::string said = failure([&] { result->compute(); }, bytes);
+      enough = said == "nothing was thrown";
+      if (!enough) { ASSERT_THAT(said, HasSubstr("out of memory: ")); }
+      in_kernel |= said.find("scratch memory of a kernel takes") != said.npos;
+    }
+    EXPECT_TRUE(enough && in_kernel);
+    EXPECT_EQ(result->at({0, 7}), result == &S ? 2 : 6);
+  }
+  context.use(threads);
 }
 
 }  // namespace

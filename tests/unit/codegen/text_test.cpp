@@ -149,11 +149,32 @@ TEST_F(TextTest, WhatThreadsHaveForThemselvesIsMadeOncePerThread) {
       [&] { own = f.allocate("own", ScalarType::Int32, m, Fill::Zeroed); });
   EXPECT_EQ(body(f), R"(  #pragma omp parallel num_threads(call->context->threads)
   {
-    scratch<int32_t> own(call, m, true);
+    own_scratch<int32_t> own(call, m, true);
     #pragma omp for schedule(dynamic, 1)
-    for (int64_t t = 0; t < m; t++)
+    for (int64_t t = 0; t < m; t++) {
+      if (call->context->failed(call->context)) continue;
       own[t] = 1;
+    }
   }
+  call->context->rethrow(call->context);
+)");
+}
+
+TEST_F(TextTest, MemoryThatAShareTakesIsCaughtWhereThereIsNone) {
+  f.parallel("t", m, [&](Var t) {
+    Var part = f.allocate("part", ScalarType::Int32, m, Fill::Zeroed);
+    f.store(part, t, 1);
+  });
+  EXPECT_EQ(body(f), R"(  #pragma omp parallel for num_threads(call->context->threads) schedule(dynamic, 1)
+  for (int64_t t = 0; t < m; t++) {
+    if (call->context->failed(call->context)) continue;
+    try {
+      scratch<int32_t> part(call, m, true);
+      part[t] = 1;
+    }
+    catch (...) { call->context->fail(call->context); }
+  }
+  call->context->rethrow(call->context);
 )");
 }
 

@@ -85,6 +85,25 @@ TEST(HostMemory, AShareAppendsOnce) {
   EXPECT_THROW(shares.append(host, 1), InternalError);
 }
 
+TEST(HostMemory, WhatAShareCaughtIsThrownAfterAllAndTheOthersPartsAreGivenUp) {
+  HostContext host;
+  Shares shares({2, 3, 4});
+  EXPECT_FALSE(host.failed(&host));
+  host.rethrow(&host);  // nothing happened
+  shares.append(host, 2);
+  for (const char* said : {"first", "second"}) try {
+      throw SystemError(said);
+    } catch (...) { host.fail(&host); }
+  EXPECT_TRUE(host.failed(&host));
+  try {
+    host.rethrow(&host);
+    FAIL() << "a failure is thrown";
+  } catch (const SystemError& e) { EXPECT_STREQ(e.what(), "first"); }
+  EXPECT_FALSE(host.failed(&host));
+  for (int64_t share : {1, 2, 0}) shares.append(host, share);
+  shares.expect_all();
+}
+
 TEST(HostMemory, ThreadsGetBackWhatTheyGave) {
   HostContext host(2);
   void *mine = host.take(&host, 1000, 0), *other = nullptr;
