@@ -60,6 +60,13 @@ Expr part_at_fault(const Expr& expr) {
   return expr;
 }
 
+// A sparse result can be one number alone, which is zero: the host says it as the text does.
+Assignment with_zero_in_text(const Assignment& assignment) {
+  const Argument* number = assignment.rhs.as<Argument>();
+  if (!number || assignment.lhs.tensor.format().is_dense() || !reference::is_zero(number->value)) return assignment;
+  return {assignment.lhs, assignment.op, Literal{number->value}};
+}
+
 // A sparse result of something that is not zero where its operands are would store every element.
 Result<> check_sparse_result(const Assignment& assignment) {
   const TensorVar& result = assignment.lhs.tensor;
@@ -82,9 +89,9 @@ Result<> check_sparse_result(const Assignment& assignment) {
 
 ScheduledStatement make_statement(const notation::Assignment& assignment) {
   notation::check(assignment).value();
-  check_sparse_result(assignment).value();
-  notation::Assignment meant = assignment;
-  meant.rhs = number_arguments(assignment.rhs);
+  notation::Assignment meant = with_zero_in_text(assignment);
+  check_sparse_result(meant).value();
+  meant.rhs = number_arguments(meant.rhs);
   // A += e with sparse A is A = A + e: entries of e may be new. So it is where e alone would be rounded.
   const notation::TensorVar& result = assignment.lhs.tensor;
   if (assignment.op == notation::AssignOp::Add &&

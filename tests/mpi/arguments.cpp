@@ -111,6 +111,18 @@ TEST_F(Numbers, AZeroOfTheHostIsAValueAndNotStructure) {
     EXPECT_NE(refusal([&] { A(i, j) = B(i, j) + alpha; }).find("A is sparse"), std::string::npos) << alpha;
 }
 
+TEST_F(Numbers, AZeroAloneEmptiesASparseResultAsInTheText) {
+  A(i, j) = 2.0 * B(i, j);
+  EXPECT_EQ(A.nnz(), n);
+  A(i, j) = 0.0;
+  EXPECT_EQ(A.nnz(), 0);
+  EXPECT_EQ(A.at({4, 4}), 0);
+  A(i, j) = B(i, j);
+  A(i, j) += 0.0;
+  EXPECT_EQ(A.nnz(), n);
+  EXPECT_NE(refusal([&] { A(i, j) = 2.0; }).find("A is sparse, but 2.0 is zero nowhere"), std::string::npos);
+}
+
 TEST_F(Numbers, NumbersThatAreNotFiniteAreValuesToo) {
   for (double alpha : {std::numeric_limits<double>::infinity(), 1.0}) {
     A(i, j) = alpha * B(i, j);
