@@ -4,6 +4,7 @@
 #include "api/session.hpp"
 #include "api/state.hpp"
 #include "api/waiting.hpp"
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "compile/check.hpp"
 #include "schedule/print.hpp"
@@ -40,6 +41,16 @@ Execution& execution_of(TensorState& result, StatementState& statement, const Ho
   }
   check_sizes(statement, statement.execution->compiled().fitting);
   return *statement.execution;
+}
+
+// Numbers of the host come with each run: whoever looks at what they gave, or plans something, finds ranks that differ in them.
+void say_numbers(const StatementState& statement) {
+  if (statement.arguments.empty() || transport().size() == 1) return;
+  Hasher hash;
+  for (const Scalar& number : statement.arguments)
+    std::visit([&](auto v) { hash.bytes(reinterpret_cast<const std::byte*>(&v), sizeof v); },
+               static_cast<const ScalarVariant&>(number));
+  transport().said().add(hash.value(), [assignment = statement.assignment] { return Printer()(assignment); });
 }
 
 // Of what a statement reads: its operands, and what the result held before. Where that is nothing, zeros
@@ -133,6 +144,7 @@ void prepare(TensorState& result, StatementState& statement) {
 }
 
 void run(TensorState& result, StatementState& statement) {
+  say_numbers(statement);
   Homes operands = operands_of(result, statement, result.home);
   Execution& execution = execution_of(result, statement, operands);
   execution.compute(std::move(operands), shares_of(result), result.home, statement.arguments);

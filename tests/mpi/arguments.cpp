@@ -123,6 +123,23 @@ TEST_F(Numbers, AZeroAloneEmptiesASparseResultAsInTheText) {
   EXPECT_NE(refusal([&] { A(i, j) = 2.0; }).find("A is sparse, but 2.0 is zero nowhere"), std::string::npos);
 }
 
+// The first run agrees on all of the statement, later ones on nothing: who looks at the result does.
+TEST_F(Numbers, ThatDifferBetweenRanksAreNamedBeforeAnyoneSeesWhatTheyGave) {
+  if (ranks() == 1) GTEST_SKIP() << "there are no other ranks";
+  for (int run : {1, 2, 3}) {
+    double alpha = rank() == 1 && run != 2 ? 3.5 : 2.5;
+    x(i) = alpha * p(i);
+    std::string said = refusal([&] {
+      x.compute();
+      x.at({3});
+    });
+    if (run == 2) EXPECT_EQ(said, "nothing was refused");
+    else EXPECT_NE(said.find("rank 1 says 'x(i) = 3.5 * p(i)', rank 0 'x(i) = 2.5 * p(i)'"), said.npos) << run << said;
+  }
+  x(i) = 1.5 * p(i);
+  EXPECT_EQ(x.at({3}), 1.5 * 3.5);
+}
+
 TEST_F(Numbers, NumbersThatAreNotFiniteAreValuesToo) {
   for (double alpha : {std::numeric_limits<double>::infinity(), 1.0}) {
     A(i, j) = alpha * B(i, j);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 
 #include "runtime/transport/bytes.hpp"
@@ -72,11 +73,24 @@ template <class Error, class Argument>
 
 std::string name_of(int64_t rank) { return fmt::format("rank {}: ", rank); }
 
+// Collective. The ranks have not said the same since they last agreed.
+[[noreturn]] void raise_difference(Transport& transport) {
+  std::vector<std::string> texts = transport.said().texts();
+  transport.said().forget();
+  std::string_view hint = "every rank says the same statements with the same numbers, in the same order";
+  agree_on_texts(transport, texts, "says", hint);
+  throw Known<UserError>("ranks have computed statements with different numbers", std::string(hint));
+}
+
 }  // namespace
 
 void agree(Transport& transport, const std::exception_ptr& mine, NameRank name) {
-  bool failed = transport.allreduce(int32_t(mine != nullptr), ReduceOp::Max) != 0;
-  if (!failed) return;
+  int64_t number = int64_t(transport.said().number() >> 1);
+  int64_t most[] = {mine != nullptr, number, -number};
+  transport.allreduce(most, std::size(most), ScalarType::Int64, ReduceOp::Max);
+  if (most[1] != -most[2]) raise_difference(transport);
+  transport.said().agreed();
+  if (most[0] == 0) return;
   std::vector<Bytes> all = share(transport, mine ? write(mine) : Bytes());
   auto first = std::ranges::find_if(all, [](const Bytes& bytes) { return !bytes.empty(); });
   bool everywhere = std::ranges::all_of(all, [&](const Bytes& bytes) { return bytes == *first; });
@@ -96,6 +110,7 @@ void agree_on_texts(Transport& transport, const std::vector<std::string>& texts,
   size_t hash = std::hash<std::string_view>{}({reinterpret_cast<const char*>(mine.data()), mine.size()});
   std::vector<size_t> hashes = transport.allgather(hash);
   if (std::ranges::all_of(hashes, [&](size_t other) { return other == hashes[0]; })) return;
+  transport.said().forget();
   std::vector<Bytes> all = share(transport, mine);
   size_t r = size_t(std::ranges::find_if(all, [&](const Bytes& bytes) { return bytes != all[0]; }) - all.begin());
   Reader first(all[0]), other(all[r]);

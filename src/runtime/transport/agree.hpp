@@ -24,7 +24,8 @@ class Agreed {
 
 /// Collective. Returns where no rank brings an error (nullptr). Otherwise throws on every rank the error of the lowest
 /// rank that has one, of the same kind (UserError, SystemError, InternalError; others become InternalError), with the
-/// rank named unless all ranks bring the same.
+/// rank named unless all ranks bring the same. Where the ranks have said different things before (`Transport::said`), that
+/// is thrown instead.
 void agree(Transport& transport, const std::exception_ptr& mine, NameRank name = NameRank::Yes);
 
 /// Collective. Runs `body`, then agrees on how it ended. The body itself calls no collectives.

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "runtime/transport/said.hpp"
 #include "spdistal/scalar_type.hpp"
 
 namespace spdistal::runtime {
@@ -48,6 +49,9 @@ class Transport {
   int fresh_tag() { return next_tag_++ % tag_count; }
   /// A number that this transport has not given before, the same on every rank that asks in the same order.
   uint64_t fresh_number() { return next_number_++; }
+
+  /// What this rank has said so far; the same on every rank.
+  Said& said() { return said_; }
 
   /// This rank cannot take part in what the others wait for, and cannot tell them. From here on whatever it asks of this
   /// transport, and the end of its process, ends them all where the transport can do that.
@@ -111,6 +115,7 @@ class Transport {
   int next_tag_ = 0;
   uint64_t next_number_ = 1;
   bool gave_up_ = false;
+  Said said_;
 };
 
 }  // namespace spdistal::runtime
