@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from ._core import SystemError, UserError, rank, ranks
 from ._einsum import einsum
+from ._runtime import on
 from ._tensor import Tensor, evaluate, tensor
 
-__all__ = ["SystemError", "Tensor", "UserError", "einsum", "evaluate", "rank", "ranks", "tensor"]
+__all__ = ["SystemError", "Tensor", "UserError", "einsum", "evaluate", "on", "rank", "ranks", "tensor"]

@@ -19,6 +19,7 @@ Session::Session(ProcessOptions options, std::shared_ptr<runtime::Transport> ran
 
 void Session::connect(std::shared_ptr<runtime::Transport> transport) {
   if (is_connected()) waiting->clear();
+  evaluated.reset();
   Process::connect(std::move(transport));
 }
 

@@ -20,7 +20,8 @@ class Session : public Process {
   /// As that of a process; what waits is about tensors that are not to be used any more.
   void connect(std::shared_ptr<runtime::Transport> transport);
 
-  std::shared_ptr<Waiting> waiting;  // statements that were said and not computed yet
+  std::shared_ptr<Waiting> waiting;           // statements that were said and not computed yet
+  std::shared_ptr<void> evaluated = nullptr;  // statements that `evaluate` has read; gone with the connection
 };
 
 }  // namespace spdistal

@@ -58,11 +58,7 @@ bool is_sparse_in(const Expr& expr, const IndexVar& var, Uses uses) {
         if (n.op == BinaryOp::Div) return sparse(n.a);
         return sparse(n.a) && sparse(n.b);
       },
-      [&](const Call& n) {
-        bool keeps_zero = n.function == Function::Sqrt || n.function == Function::Abs || n.function == Function::Min ||
-                          n.function == Function::Max;
-        return keeps_zero && std::all_of(n.args.begin(), n.args.end(), sparse);
-      },
+      [&](const Call& n) { return info(n.function).keeps_zero && std::all_of(n.args.begin(), n.args.end(), sparse); },
       [&](const Sum& n) { return sparse(n.body); });
 }
 
@@ -115,7 +111,10 @@ void refuse_without_data(const Evaluation::State& state) {
 // Statements that were read, the one used last in front.
 std::shared_ptr<Evaluation::State> find_or_read(const ProgramText& text, const std::vector<GivenTensor>& given) {
   constexpr size_t most = 64;
-  static auto& known = *new std::deque<std::shared_ptr<Evaluation::State>>;  // tensors may outlive static objects
+  using Known = std::deque<std::shared_ptr<Evaluation::State>>;
+  std::shared_ptr<void>& kept = Session::instance().evaluated;
+  if (!kept) kept = std::make_shared<Known>();
+  Known& known = *static_cast<Known*>(kept.get());
   auto found = std::find_if(known.begin(), known.end(),
                             [&](const auto& state) { return state->text == text && state->given == given; });
   std::shared_ptr<Evaluation::State> out;
