@@ -53,7 +53,7 @@ class Evaluation {
 /// Its result is a new tensor, unless it is among those given, which is then assigned to. Where every term has a sparse
 /// factor for each of its variables (the product of sparse matrices, their sum, one at the places of another), a new one is
 /// stored sparse, its first level dense and the others compressed; else it is dense, as the product of a sparse matrix and
-/// a dense one is, and a vector unless it is stored compressed on the right; `formats` says otherwise. The statement is
+/// a dense one is, and a vector unless the factors are sparse vectors; `formats` says otherwise. The statement is
 /// compiled once for tensors of the same types, formats and sizes, whichever they are. Throws UserError with the text
 /// underlined.
 Evaluation evaluate(const std::string& statement, const std::vector<std::pair<std::string, TensorBase>>& tensors,

@@ -35,21 +35,17 @@ namespace {
 
 using GivenTensors = std::vector<std::pair<std::string, TensorBase>>;
 
-/// What counts as a sparse use of a variable: by a level that leaves coordinates out, or by any of a tensor that has such.
-enum class Uses : uint8_t { ByLevel, ByTensor };
+/// Which factors make a result sparse in their variables: sparse vectors, or any sparse tensor.
+enum class Factors : uint8_t { Vectors, All };
 
 // Is an expression zero, as far as is likely, where a sparse factor stores nothing for a value of the variable?
-bool is_sparse_in(const Expr& expr, const IndexVar& var, Uses uses) {
-  auto sparse = [&](const Expr& part) { return is_sparse_in(part, var, uses); };
+bool is_sparse_in(const Expr& expr, const IndexVar& var, Factors factors) {
+  auto sparse = [&](const Expr& part) { return is_sparse_in(part, var, factors); };
   return match(
       expr,
       [&](const notation::Access& n) {
-        const Format& format = n.tensor.format();
-        for (size_t d = 0; d < n.indices.size(); d++)
-          if (n.indices[d] == var &&
-              (uses == Uses::ByTensor ? !format.is_dense() : !format.levels()[format.level_of(d)].properties().full))
-            return true;
-        return false;
+        return !n.tensor.format().is_dense() && (factors == Factors::All || n.indices.size() == 1) &&
+               std::find(n.indices.begin(), n.indices.end(), var) != n.indices.end();
       },
       [](const Literal& n) { return reference::is_zero(n.value); }, [](const Argument&) { return false; },
       [&](const Neg& n) { return sparse(n.a); },
@@ -65,9 +61,9 @@ bool is_sparse_in(const Expr& expr, const IndexVar& var, Uses uses) {
 // Matrices times vectors fill their result, most likely; matrices times matrices do not.
 Format result_format(const Assignment& assignment) {
   const std::vector<IndexVar>& vars = assignment.lhs.indices;
-  Uses uses = vars.size() == 1 ? Uses::ByLevel : Uses::ByTensor;
-  bool sparse =
-      std::all_of(vars.begin(), vars.end(), [&](const IndexVar& v) { return is_sparse_in(assignment.rhs, v, uses); });
+  Factors factors = vars.size() == 1 ? Factors::Vectors : Factors::All;
+  bool sparse = std::all_of(vars.begin(), vars.end(),
+                            [&](const IndexVar& v) { return is_sparse_in(assignment.rhs, v, factors); });
   std::vector<LevelFormat> levels(vars.size(), sparse ? LevelFormat(Compressed) : LevelFormat(Dense));
   if (sparse && levels.size() > 1) levels[0] = Dense;
   return Format(levels);

@@ -1,8 +1,14 @@
-"""The Python module on several processes."""
+"""The Python module on several processes, and its examples."""
 import pathlib
 import subprocess
 import sys
 import unittest
+
+
+def on_ranks(ranks, program):
+    return subprocess.run(["mpirun", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1",
+                           "--allow-run-as-root", "-n", str(ranks), sys.executable, str(program)],
+                          capture_output=True, text=True, timeout=120)
 
 
 class Ranks(unittest.TestCase):
@@ -10,12 +16,21 @@ class Ranks(unittest.TestCase):
         program = pathlib.Path(__file__).with_name("programs.py")
         for ranks in (2, 3):
             with self.subTest(ranks=ranks):
-                done = subprocess.run(
-                    ["mpirun", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1",
-                     "--allow-run-as-root", "-n", str(ranks), sys.executable, str(program)],
-                    capture_output=True, text=True, timeout=120)
+                done = on_ranks(ranks, program)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                 self.assertEqual(done.stdout.count("right"), ranks)
+
+    def test_the_examples_are_right(self):
+        folder = pathlib.Path(__file__).parents[2] / "examples" / "python"
+        for program in sorted(folder.glob("*.py")):
+            with self.subTest(program=program.name):
+                done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=120)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_rows_of_each_process_make_one_matrix(self):
+        program = pathlib.Path(__file__).parents[2] / "examples" / "python" / "own_rows.py"
+        done = on_ranks(3, program)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 if __name__ == "__main__":

@@ -91,6 +91,7 @@ TEST_F(Evaluate, StoresSparseWhatIsMostlyNotThere) {
   EXPECT_EQ(format(evaluate("A(i,j) = B(i,k) * C(k,j)", {{"B", B}, {"C", dense}})), "dd");
   EXPECT_EQ(format(evaluate("A(i,j) = B(i,j) + 1", {{"B", B}})), "dd");
   EXPECT_EQ(format(evaluate("a(i) = B(i,j) * c(j)", {{"B", B}, {"c", c}})), "d");
+  EXPECT_EQ(format(evaluate("a(j) = B(i,j)", {{"B", B}})), "d");
   EXPECT_EQ(format(evaluate("a(i) = 2 * v(i)", {{"v", v}})), "s");
   EXPECT_EQ(format(evaluate("A(i,j) = B(i,j)", {{"B", B}}, {.formats = {"A:ss"}})), "ss");
 }
