@@ -13,9 +13,9 @@ std::string cpp_text(const ir::Function& f) {
   StmtText text(cpp, needs);
   text.names().reserve(f.name);
   text.function_body(f);
-  std::string body = text.take();
-  return fmt::format("#include \"abi.h\"\n{}\nextern \"C\" int {}(spd_call* call) {{\n{}  return 0;\n}}\n",
-                     preamble(cpp, needs), f.name, body);
+  std::string parts = text.take_parts(), body = text.take();
+  return fmt::format("#include \"abi.h\"\n{}{}\nextern \"C\" int {}(spd_call* call) {{\n{}  return 0;\n}}\n",
+                     preamble(cpp, needs), parts, f.name, body);
 }
 
 }  // namespace spdistal::codegen

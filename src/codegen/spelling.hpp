@@ -14,9 +14,10 @@ struct Spelling {
   Language language;
   std::string_view types[7];  // by ScalarType
   std::string_view restrict_word;
-  std::string_view prefetch;  // a function of an address; empty: none
-  std::string_view min, max;  // helpers; CUDA has functions of the usual names that treat NaN otherwise
-  std::string_view unroll;    // the pragma, but for its number
+  std::string_view prefetch;      // a function of an address; empty: none
+  std::string_view min, max;      // helpers; CUDA has functions of the usual names that treat NaN otherwise
+  std::string_view unroll;        // the pragma, but for its number
+  std::string_view own_function;  // what stands before a function of the kernel's own
   std::string_view infinity, nan;
   std::string_view complex_literal;  // with {type}, {re}, {im}
 };

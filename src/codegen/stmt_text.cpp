@@ -3,6 +3,7 @@
 #include "base/require.hpp"
 #include "codegen/reductions.hpp"
 #include "codegen/rows.hpp"
+#include "ir/analysis.hpp"
 #include "ir/build.hpp"
 #include "ir/print.hpp"
 
@@ -89,7 +90,7 @@ void StmtText::stmt(const Stmt& s) {
       [&](const Break&) { line("break;"); }, [&](const Return& n) { line("return {};", n.code); },
       [&](const Parallel& n) { parallel(n); }, [&](const Resize& n) { resize(n); },
       [&](const Shrink& n) { line("{}.count = {};", source_text(sources_.at(n.array.symbol)), expr_.index(n.count)); },
-      [&](const Append& n) { append(n); },
+      [&](const Append& n) { append(n); }, [&](const Define& n) { define(n); }, [&](const Perform& n) { perform(n); },
       [&](const Barrier& n) { line("{}", n.of == Waiting::Block ? "__syncthreads();" : "__syncwarp();"); });
 }
 
@@ -198,6 +199,10 @@ void StmtText::gpu_loop(const For& n) {
 }
 
 namespace {
+
+std::string listed(const std::vector<std::string>& words) {
+  return join(words, ", ", [](const std::string& word) { return word; });
+}
 
 /// May it be the whole body of a loop without braces?
 bool stands_alone(const Stmt& s) {
@@ -312,6 +317,52 @@ void StmtText::resize(const Resize& n) {
   needs_.helpers.insert(Helper::Resize);
   line("{} = resize<{}>(call, {}, {});", names_.of(n.array), expr_.type(n.array.type.element()),
        source_text(sources_.at(n.array.symbol)), expr_.index(n.count));
+}
+
+// What it takes along are parameters too. Its bools are known when it is compiled: they decide branches.
+void StmtText::define(const Define& n) {
+  PartFunction part{names_.of({n.name, Bool}), taken_along(n), false};
+  each<Allocate>(n.body, [&](const Allocate&) { part.takes_call = true; });
+  StmtText text(spelling_, needs_);
+  text.names_.reserve(part.name);
+  std::vector<std::string> params, known;
+  auto param = [&](const Var& v, std::string_view kind) {
+    params.push_back(fmt::format("{}{} {}", expr_.type(v.type), kind, text.names_.declare(v)));
+  };
+  auto constant = [&](const Var& v) {
+    if (v.type.is_array()) return param(v, fmt::format(" {}", spelling_.restrict_word));
+    param(v, "");
+    params.back() = "const " + params.back();
+  };
+  if (part.takes_call) params.push_back("spd_call* call");
+  for (const Var& v : part.taken_along) constant(v);
+  for (const Var& v : n.values) {
+    if (v.type == Bool) known.push_back("bool " + text.names_.declare(v));
+    else constant(v);
+  }
+  for (const Var& v : n.places) {
+    if (v.type.is_array()) {
+      constant(v);
+    } else {
+      text.mutable_.insert(v.symbol);
+      param(v, "&");
+    }
+  }
+  text.stmt(n.body);
+  std::string head = known.empty() ? "" : fmt::format("template <{}>\n", listed(known));
+  parts_text_ += fmt::format("\n{}{} void {}({}) {{\n{}}}\n", head, spelling_.own_function, part.name, listed(params),
+                             text.take());
+  parts_.emplace(n.name, std::move(part));
+}
+
+void StmtText::perform(const Perform& n) {
+  const PartFunction& part = parts_.at(n.name);
+  std::vector<std::string> args, known;
+  if (part.takes_call) args.push_back("call");
+  for (const Var& v : part.taken_along) args.push_back(names_.of(v));
+  for (const Expr& e : n.values) (type_of(e) == Bool ? known : args).push_back(expr_.converted(e));
+  for (const Var& v : n.places) args.push_back(names_.of(v));
+  line("{}{}({});", part.name, known.empty() ? "" : fmt::format("<{}>", listed(known)), listed(args));
 }
 
 void StmtText::append(const Append& n) {

@@ -24,6 +24,8 @@ class StmtText {
   void stmt(const ir::Stmt& s);
 
   std::string take() { return std::move(out_); }
+  /// The parts that were defined, as functions that stand before the one they are of.
+  std::string take_parts() { return std::move(parts_text_); }
   ir::ScopedNames& names() { return names_; }
   ExprText& expr() { return expr_; }
 
@@ -49,6 +51,8 @@ class StmtText {
   void guarded(const std::string& head, const ir::Stmt& body, std::string_view last);
   void resize(const ir::Resize& n);
   void append(const ir::Append& n);
+  void define(const ir::Define& n);
+  void perform(const ir::Perform& n);
 
   /// `head` with a body: on the next line where it is one simple statement, in braces otherwise.
   void compound(const std::string& head, const ir::Stmt& body, std::string_view last = "");
@@ -64,6 +68,14 @@ class StmtText {
   std::map<Symbol, ir::Source> sources_;
   std::map<Symbol, ir::Var> large_;  // of arrays that are streamed to: are they larger than the caches?
   bool fenced_ = false;              // each share ends by waiting for what it streamed
+  /// A part as a function of its own: what it takes along are parameters too.
+  struct PartFunction {
+    std::string name;
+    std::vector<ir::Var> taken_along;
+    bool takes_call;
+  };
+  std::map<Symbol, PartFunction> parts_;
+  std::string parts_text_;
   std::string out_;
   size_t depth_ = 1;
 };

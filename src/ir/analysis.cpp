@@ -30,7 +30,43 @@ Changes changes(const Stmt& s) {
   each<Resize>(s, [&](const Resize& n) { out.arrays.insert(n.array.symbol); });
   each<Append>(s, [&](const Append& n) { out.arrays.insert(n.to.symbol); });
   each<Allocate>(s, [&](const Allocate& n) { out.arrays.insert(n.array.symbol); });
+  each<Perform>(s, [&](const Perform& n) {
+    for (const Var& place : n.places) (place.type.is_array() ? out.arrays : out.variables).insert(place.symbol);
+  });
   each<Barrier>(s, [&](const Barrier&) { out.by_others = true; });
+  return out;
+}
+
+namespace {
+
+// Calls f with every variable that is mentioned, also as a member of a node.
+template <class T, class F>
+void each_mention(const T& value, F& f) {
+  if constexpr (std::is_same_v<T, Var>) f(value);
+  else if constexpr (detail::is_handle<T>) std::visit([&](const auto& node) { each_mention(node, f); }, *value);
+  else if constexpr (detail::is_vector<T>)
+    for (const auto& item : value) each_mention(item, f);
+  else if constexpr (detail::is_optional<T>) {
+    if (value) each_mention(*value, f);
+  } else if constexpr (detail::Record<T>) {
+    for_each_field(value, [&](const auto& member) { each_mention(member, f); });
+  }
+}
+
+}  // namespace
+
+std::vector<Var> taken_along(const Define& part) {
+  std::set<Symbol> known;
+  for (const Var& v : part.values) known.insert(v.symbol);
+  for (const Var& v : part.places) known.insert(v.symbol);
+  each<Declare>(part.body, [&](const Declare& n) { known.insert(n.var.symbol); });
+  each<Allocate>(part.body, [&](const Allocate& n) { known.insert(n.array.symbol); });
+  each<For>(part.body, [&](const For& n) { known.insert(n.var.symbol); });
+  std::vector<Var> out;
+  auto note = [&](const Var& v) {
+    if (known.insert(v.symbol).second) out.push_back(v);
+  };
+  each_mention(part.body, note);
   return out;
 }
 
@@ -45,6 +81,9 @@ std::map<Symbol, int> uses(const Stmt& s) {
   each<Shrink>(s, [&](const Shrink& n) { out[n.array.symbol]++; });
   each<Append>(s, [&](const Append& n) { out[n.to.symbol]++, out[n.from.symbol]++; });
   each<Prefetch>(s, [&](const Prefetch& n) { out[n.array.symbol]++; });
+  each<Perform>(s, [&](const Perform& n) {
+    for (const Var& place : n.places) out[place.symbol]++;
+  });
   return out;
 }
 

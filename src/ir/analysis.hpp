@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <set>
+#include <vector>
 
 #include "ir/nodes.hpp"
 
@@ -19,6 +20,9 @@ struct Changes {
   bool touches(const Expr& e) const;
 };
 Changes changes(const Stmt& s);
+
+/// The variables and arrays from outside that a part of a function uses, in the order in which it names them first.
+std::vector<Var> taken_along(const Define& part);
 
 /// How often each symbol is read: as a variable, or as an array that is loaded, searched, stored to, …
 std::map<Symbol, int> uses(const Stmt& s);

@@ -170,6 +170,18 @@ void Body::parallel(std::string share, const Operand& count, const Each& fill, c
   add(Parallel{v, count.expr(), std::move(own), collect([&] { fill(v); })});
 }
 
+LocalPart Body::define(std::string name, std::vector<Var> values, std::vector<Var> places, const Then& fill) {
+  LocalPart part{Symbol(std::move(name)), std::move(values), std::move(places)};
+  add(Define{part.name, part.values, part.places, collect(fill)});
+  return part;
+}
+
+void Body::perform(const LocalPart& part, const std::vector<Expr>& values, std::vector<Var> places) {
+  std::vector<Expr> converted;
+  for (size_t k = 0; k < values.size(); k++) converted.push_back(cast(part.values[k].type.scalar, values[k]));
+  add(Perform{part.name, std::move(converted), std::move(places)});
+}
+
 Var FunctionBuilder::param(std::string name, Type type, Source source) {
   auto place = [](const Source& s) { return std::tuple(s.field, s.index, s.level, s.number); };
   for (const Param& known : params_)

@@ -117,6 +117,12 @@ struct LoopOptions {
   Expr step = int64(1);
 };
 
+/// A part of a function that was defined, to be performed.
+struct LocalPart {
+  Symbol name;
+  std::vector<Var> values, places;
+};
+
 class Body {
  public:
   using Then = std::function<void()>;
@@ -156,6 +162,10 @@ class Body {
   void when(const Expr& cond, const Then& then, const Then& otherwise);
   /// Runs for share 0 … count-1; what `setup` allocates each thread has for itself.
   void parallel(std::string share, const Operand& count, const Each& fill, const Then& setup = {});
+
+  /// Says once what is done in several places, with these constants, arrays and mutable variables; `perform` does it.
+  LocalPart define(std::string name, std::vector<Var> values, std::vector<Var> places, const Then& fill);
+  void perform(const LocalPart& part, const std::vector<Expr>& values, std::vector<Var> places);
 
   /// Runs `fill` and gives back what it said, instead of adding it here.
   Stmt collect(const Then& fill);

@@ -87,7 +87,8 @@ class Compiler {
             return Flow::Next;
           };
         },
-        [&](const Append& n) { return append(n); },
+        [&](const Append& n) { return append(n); }, [&](const Define& n) { return define(n); },
+        [&](const Perform& n) { return perform(n); },
         [](const Barrier&) -> Exec { throw InternalError("internal error: threads wait inside of GPU threads"); });
   }
 
@@ -169,6 +170,42 @@ class Compiler {
         return {};
       }
     });
+  }
+
+  /// A part that is written once, and where its constants and places are while it runs.
+  struct LocalCode {
+    std::vector<Var> values, places;
+    Exec body = {};
+  };
+
+  Exec define(const Define& n) {
+    auto part = std::make_shared<LocalCode>(LocalCode{n.values, n.places});
+    for (const Var& v : n.values) slots.declare_value(v);
+    for (const Var& v : n.places) v.type.is_array() ? slots.declare_array(v) : slots.declare_value(v);
+    part->body = stmt(n.body);
+    parts_.emplace(n.name, part);
+    return [](Frame&) { return Flow::Next; };
+  }
+
+  /// What stands for others has what they have while the part runs.
+  Exec perform(const Perform& n) {
+    std::shared_ptr<const LocalCode> part = parts_.at(n.name);
+    std::vector<Exec> values;
+    for (size_t k = 0; k < n.values.size(); k++) values.push_back(set(part->values[k], n.values[k]));
+    std::vector<std::pair<size_t, size_t>> arrays, variables;  // here, and in the part
+    for (size_t k = 0; k < n.places.size(); k++) {
+      if (n.places[k].type.is_array()) arrays.emplace_back(slots.array(n.places[k]), slots.array(part->places[k]));
+      else variables.emplace_back(slots.value(n.places[k]), slots.value(part->places[k]));
+    }
+    return [part, values = std::move(values), arrays = std::move(arrays), variables = std::move(variables)](Frame& f) {
+      for (const Exec& value : values) value(f);
+      for (auto [here, there] : arrays) std::swap(f.arrays[here], f.arrays[there]);
+      for (auto [here, there] : variables) f.slots[there] = f.slots[here];
+      part->body(f);
+      for (auto [here, there] : arrays) std::swap(f.arrays[here], f.arrays[there]);
+      for (auto [here, there] : variables) f.slots[here] = f.slots[there];
+      return Flow::Next;
+    };
   }
 
   /// One block after the other.
@@ -255,6 +292,8 @@ class Compiler {
       return Flow::Next;
     };
   }
+
+  std::map<Symbol, std::shared_ptr<const LocalCode>> parts_;
 };
 
 /// What a parameter is in this call: an array, a whole number, or where an argument of any type stands.

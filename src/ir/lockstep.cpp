@@ -111,7 +111,8 @@ class Lockstep {
         },
         [](const Return&) { return misplaced("Return"); }, [](const Parallel&) { return misplaced("Parallel"); },
         [](const Resize&) { return misplaced("Resize"); }, [](const Shrink&) { return misplaced("Shrink"); },
-        [](const Append&) { return misplaced("Append"); }, [](const Barrier& n) { return wait(n); });
+        [](const Append&) { return misplaced("Append"); }, [](const Define&) { return misplaced("Define"); },
+        [](const Perform&) { return misplaced("Perform"); }, [](const Barrier& n) { return wait(n); });
   }
 
  private:

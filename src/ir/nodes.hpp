@@ -33,6 +33,10 @@
 //  - Allocate makes an array that lives to the end of the enclosing Block. Its elements are zero, or, Uninitialised,
 //  must
 //    be stored before they are loaded.
+//  - Define names a part of the function, outside of loops, branches and Parallel, and does nothing by itself: Perform, which
+//    may stand anywhere behind it but in another such part, runs it. Its `values` are constants (bools: literals); `places`, arrays
+//    and mutable variables, stand for those that it is run with, which are all different. It reads what was declared before it,
+//    and changes nothing but its places and what it declares. It holds no Parallel, Resize, Shrink, Append and Return.
 //  - Return stands outside of loops and of Parallel; a function that comes to its end returns 0.
 //  - Resize gives a result array (a parameter) room for `count` elements; what it held is lost. Shrink keeps the first
 //    `count` of its elements.
@@ -53,12 +57,12 @@ struct Var; struct Literal; struct Unary; struct Binary; struct Select; struct L
 struct Search; struct Broadcast; struct Shuffle; struct WarpReduce; struct WarpScan; struct WarpVote;
 struct Declare; struct Assign; struct Store; struct Prefetch; struct For; struct While; struct If; struct Block;
 struct Comment; struct Allocate; struct Sort; struct Break; struct Return; struct Parallel; struct Resize; struct Shrink;
-struct Append; struct Barrier;
+struct Append; struct Define; struct Perform; struct Barrier;
 
 struct ExprKinds : Kinds<Var, Literal, Unary, Binary, Select, Load, Cast, Call, Search, Broadcast, Shuffle,
                          WarpReduce, WarpScan, WarpVote> {};
 struct StmtKinds : Kinds<Declare, Assign, Store, Prefetch, For, While, If, Block, Comment, Allocate, Sort, Break,
-                         Return, Parallel, Resize, Shrink, Append, Barrier> {};
+                         Return, Parallel, Resize, Shrink, Append, Define, Perform, Barrier> {};
 using Expr = Handle<ExprKinds>;
 using Stmt = Handle<StmtKinds>;
 
@@ -123,6 +127,9 @@ struct Parallel   { Var share; Expr count; std::vector<Stmt> setup; Stmt body; s
 struct Resize     { Var array; Expr count;                       static constexpr auto fields = std::tuple{&Resize::array, &Resize::count}; };
 struct Shrink     { Var array; Expr count;                       static constexpr auto fields = std::tuple{&Shrink::array, &Shrink::count}; };
 struct Append     { Var to; Expr share, shares; Var from; Expr count; static constexpr auto fields = std::tuple{&Append::to, &Append::share, &Append::shares, &Append::from, &Append::count}; };
+/// A part of the function that is written once, and run where Perform names it.
+struct Define     { Symbol name; std::vector<Var> values, places; Stmt body; static constexpr auto fields = std::tuple{&Define::name, &Define::values, &Define::places, &Define::body}; };
+struct Perform    { Symbol name; std::vector<Expr> values; std::vector<Var> places; static constexpr auto fields = std::tuple{&Perform::name, &Perform::values, &Perform::places}; };
 /// The threads of a GPU block, or of each warp, wait for each other.
 struct Barrier    { Waiting of = Waiting::Block;                 static constexpr auto fields = std::tuple{&Barrier::of}; };
 // clang-format on

@@ -137,6 +137,19 @@ class Printer {
           line("append {}[0 .. {}] to {}, share {} of {}", name(n.from), expr(n.count), name(n.to), expr(n.share),
                expr(n.shares));
         },
+        [&](const Define& n) {
+          std::string head = name(part_name(n.name));
+          names_.enter();
+          auto declared = [&](const Var& v) { return fmt::format("{}: {}", names_.declare(v), name_of(v.type)); };
+          std::string values = join(n.values, ", ", declared), places = join(n.places, ", ", declared);
+          line("define {}({}; {})", head, values, places);
+          scope(n.body);
+          names_.leave();
+        },
+        [&](const Perform& n) {
+          line("{}({}; {})", name(part_name(n.name)), join(n.values, ", ", [&](const Expr& e) { return expr(e); }),
+               join(n.places, ", ", [&](const Var& v) { return name(v); }));
+        },
         [&](const Barrier& n) { line("{}", n.of == Waiting::Block ? "barrier" : "warp barrier"); });
   }
 
@@ -243,6 +256,7 @@ class Printer {
   }
 
   std::string name(const Var& v) { return names_.of(v); }
+  static Var part_name(const Symbol& symbol) { return {symbol, Bool}; }
 
   ScopedNames names_;
   std::string out_;

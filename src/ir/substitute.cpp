@@ -49,6 +49,11 @@ Stmt with_fresh_variables(const Stmt& s) {
   each<Allocate>(s, [&](const Allocate& n) { fresh(n.array); });
   each<For>(s, [&](const For& n) { fresh(n.var); });
   each<Parallel>(s, [&](const Parallel& n) { fresh(n.share); });
+  each<Define>(s, [&](const Define& n) {
+    names.emplace(n.name, Symbol(n.name.name()));
+    for (const Var& v : n.values) fresh(v);
+    for (const Var& v : n.places) fresh(v);
+  });
   return names.empty() ? s : Renamer{names}(s);
 }
 

@@ -55,12 +55,13 @@ class Verifier {
     Type type;
     Mutability mutability;
     int parallel_depth;
+    bool in_part;  // declared in a part that is defined
   };
 
   template <class Where>
   void declare(const Var& v, Mutability m, const Where& where) {
     check(!known_.contains(v.symbol), where, "'{}' is declared once", v.symbol.name());
-    known_.emplace(v.symbol, Known{v.type, m, parallel_depth_});
+    known_.emplace(v.symbol, Known{v.type, m, parallel_depth_, in_part_});
     scope_.push_back(v.symbol);
   }
   template <class F>
@@ -85,6 +86,7 @@ class Verifier {
   void written_array(const Var& v, const Where& where) {
     array(v, where);
     check(v.type.form == Type::Form::Array, where, "'{}' may be written", v.symbol.name());
+    check(!in_part_ || known_.at(v.symbol).in_part, where, "'{}' is none of the places of the part", v.symbol.name());
   }
 
   Type value(const Expr& e) {
@@ -215,6 +217,7 @@ class Verifier {
           const Known& known = known_.at(n.var.symbol);
           check(known.mutability == Mutability::Mutable, s, "'{}' is mutable", n.var.symbol.name());
           check(known.parallel_depth == parallel_depth_, s, "'{}' is shared by threads", n.var.symbol.name());
+          check(!in_part_ || known.in_part, s, "'{}' is none of the places of the part", n.var.symbol.name());
           same(value(n.value), n.var.type, n.value);
         },
         [&](const Store& n) {
@@ -243,8 +246,10 @@ class Verifier {
         },
         [&](const If& n) {
           condition(n.cond);
+          branches_++;
           in_scope([&] { stmt(n.then); });
           if (n.otherwise) in_scope([&] { stmt(*n.otherwise); });
+          branches_--;
         },
         [&](const Block& n) {
           in_scope([&] {
@@ -269,11 +274,11 @@ class Verifier {
         [&](const Break&) { check(loops_ > 0, s, "Break stands in a loop that is no vector"); },
         [&](const Return& n) {
           check(n.code != 0, s, "a function returns 0 at its end only");
-          check(loops_ == 0 && parallel_depth_ == 0 && !vector_ && !gpu_thread_, s,
+          check(loops_ == 0 && parallel_depth_ == 0 && !vector_ && !gpu_thread_ && !in_part_, s,
                 "Return stands outside of loops and of Parallel");
         },
         [&](const Parallel& n) {
-          check(parallel_depth_ == 0 && !vector_ && !gpu_thread_, s, "Parallel does not nest");
+          check(parallel_depth_ == 0 && !vector_ && !gpu_thread_ && !in_part_, s, "Parallel does not nest");
           Type type = index(n.count);
           check(n.share.type == type, s, "a thread's number has the type of their count");
           int outer_loops = std::exchange(loops_, 0);
@@ -300,14 +305,56 @@ class Verifier {
           same(index(n.share), index(n.shares), n.share);
           index(n.count);
         },
+        [&](const Define& n) { define(n, s); }, [&](const Perform& n) { perform(n, s); },
         [&](const Barrier&) { check(gpu_thread_, s, "a barrier stands inside of GPU threads"); });
+  }
+
+  void define(const Define& n, const Stmt& s) {
+    check(branches_ == 0 && loops_ == 0 && parallel_depth_ == 0 && !vector_ && !gpu_block_ && !in_part_, s,
+          "a part is defined outside of loops, branches and Parallel");
+    check(parts_.emplace(n.name, n).second, s, "'{}' is defined once", n.name.name());
+    in_part_ = true;
+    in_scope([&] {
+      for (const Var& v : n.values) {
+        check(!v.type.is_array(), s, "'{}' is a value", v.symbol.name());
+        declare(v, Mutability::Const, s);
+      }
+      for (const Var& v : n.places) {
+        check(v.type.form != Type::Form::ConstArray, s, "'{}' is changed", v.symbol.name());
+        declare(v, v.type.is_array() ? Mutability::Const : Mutability::Mutable, s);
+      }
+      stmt(n.body);
+    });
+    in_part_ = false;
+  }
+
+  void perform(const Perform& n, const Stmt& s) {
+    auto part = parts_.find(n.name);
+    check(part != parts_.end() && !in_part_, s, "'{}' is defined before it is performed", n.name.name());
+    check(part->second.values.size() == n.values.size() && part->second.places.size() == n.places.size(), s,
+          "'{}' has as many values and places as it was defined with", n.name.name());
+    for (size_t k = 0; k < n.values.size(); k++) {
+      Type type = value(n.values[k]);
+      same(type, part->second.values[k].type, n.values[k]);
+      check(type != Bool || constant(n.values[k]), s, "a bool that a part is performed with is a literal");
+    }
+    std::set<Symbol> different;
+    for (size_t k = 0; k < n.places.size(); k++) {
+      const Var& place = n.places[k];
+      use(place, s);
+      const Known& known = known_.at(place.symbol);
+      bool own = known.mutability == Mutability::Mutable && known.parallel_depth == parallel_depth_;
+      check(place.type == part->second.places[k].type && (place.type.is_array() || own), s, "'{}' is a place for '{}'",
+            place.symbol.name(), part->second.places[k].symbol.name());
+      check(different.insert(place.symbol).second, s, "'{}' is one place, not two", place.symbol.name());
+    }
   }
 
   void room(const Var& array, const Expr& count, const Stmt& s) {
     written_array(array, s);
     index(count);
     check(results_.contains(array.symbol), s, "'{}' is a result that can grow", array.symbol.name());
-    check(parallel_depth_ == 0 && !vector_, s, "{} stands outside of Parallel and vector loops",
+    check(parallel_depth_ == 0 && !vector_ && !in_part_, s, "{} stands outside of Parallel and vector loops",
           s.is<Resize>() ? "Resize" : "Shrink");
   }
 
@@ -349,8 +396,10 @@ class Verifier {
   std::map<Symbol, Known> known_;
   std::vector<Symbol> scope_;
   std::set<Symbol> results_;
-  int parallel_depth_ = 0, loops_ = 0;
+  int parallel_depth_ = 0, loops_ = 0, branches_ = 0;
   int perhaps_ = 0;  // operands around this one that may not be evaluated
+  std::map<Symbol, Define> parts_;
+  bool in_part_ = false;
   bool vector_ = false, gpu_block_ = false, gpu_thread_ = false, in_warp_ = false;
 };
 

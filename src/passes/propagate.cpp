@@ -28,6 +28,7 @@ bool has_loop(const Stmt& s) {
   each<For>(s, [&](const For&) { found = true; });
   each<While>(s, [&](const While&) { found = true; });
   each<Parallel>(s, [&](const Parallel&) { found = true; });
+  each<Define>(s, [&](const Define&) { found = true; });  // it may be performed any number of times
   return found;
 }
 
@@ -88,6 +89,9 @@ Function propagate(const Function& f, const Target&) {
   });
   each<For>(f.body, [&](const For& n) { constants.insert(n.var.symbol); });
   each<Parallel>(f.body, [&](const Parallel& n) { constants.insert(n.share.symbol); });
+  each<Define>(f.body, [&](const Define& n) {
+    for (const Var& value : n.values) constants.insert(value.symbol);
+  });
   return {f.name, f.params, rewrite(f.body, [&](const Block& n) { return propagate_in(n, constants); })};
 }
 

@@ -19,8 +19,8 @@ namespace {
 
 /// Symbols whose value matters: read anywhere but in their own updates.
 std::set<Symbol> wanted(const Function& f) {
-  std::set<Symbol> arrays, out;
-  for (const Param& p : f.params) arrays.insert(p.var.symbol);
+  std::set<Symbol> seen, out;  // seen: from outside
+  for (const Param& p : f.params) seen.insert(p.var.symbol);
   std::map<Symbol, int> total = uses(f.body), own;
   // x = x + 1 reads x, but for itself alone.
   each<Assign>(f.body, [&](const Assign& n) {
@@ -29,8 +29,12 @@ std::set<Symbol> wanted(const Function& f) {
   each<Store>(f.body, [&](const Store& n) { own[n.array.symbol]++; });
   each<Sort>(f.body, [&](const Sort& n) { own[n.array.symbol]++; });
   each<Prefetch>(f.body, [&](const Prefetch& n) { own[n.array.symbol]++; });
+  // What a part that is performed does to its places is seen outside.
+  each<Define>(f.body, [&](const Define& n) {
+    for (const Var& place : n.places) seen.insert(place.symbol);
+  });
   for (const auto& [symbol, n] : total)
-    if (n > own[symbol] || arrays.contains(symbol)) out.insert(symbol);
+    if (n > own[symbol] || seen.contains(symbol)) out.insert(symbol);
   return out;
 }
 

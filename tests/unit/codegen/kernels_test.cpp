@@ -174,6 +174,22 @@ TEST(Kernels, SpAdd3AssemblesTheUnionInTwoPhases) {
     });
 }
 
+TEST(Kernels, AMergeThatIsWrittenOnceCountsAndFills) {
+  Function f = spadd_once();
+  expect_legal(f);
+  Csr B = random_csr(40, 30, 5, 5), C = random_csr(40, 30, 4, 6);
+  auto expected = entries(B);
+  for (const auto& [at, v] : entries(C)) expected[at] += v;
+  for (int64_t threads : {1, 3})
+    every_way(f, threads, [&](CallData& call, const auto& run) {
+      std::vector<int32_t> pos(41, -1);
+      add_result(call, pos, 40, 30);
+      for (Csr* m : {&B, &C}) add_csr(call, *m);
+      run();
+      EXPECT_EQ(entries(result(call, 0, 40, 30)), expected);
+    });
+}
+
 TEST(Kernels, SpgemmGathersRowsInAWorkspaceAndSortsThem) {
   Function f = spgemm();
   expect_legal(f);

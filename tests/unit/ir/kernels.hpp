@@ -207,6 +207,48 @@ inline Function spadd3() {
   return f.build();
 }
 
+/// A(i,j) = B(i,j) + C(i,j): counted, then filled, by a merge that is written once.
+inline Function spadd_once() {
+  FunctionBuilder f("spadd_once");
+  CsrParams A = csr_params(f, "A", 0, Access::Write), B = csr_params(f, "B", 1), C = csr_params(f, "C", 2);
+  Var n = f.number("n", Source::Field::Extent, 1, 0, ScalarType::Int32), shares = f.shares();
+  Var i = var("i", Int32), fill = var("fill", Bool), at = var("at", Int32);
+  Var crd = var("crd", A.crd.type), vals = var("vals", A.vals.type);
+  LocalPart merge = f.define("merge", {i, fill}, {at, crd, vals}, [&] {
+    Var pB = f.variable("pB", load(B.pos, i)), pC = f.variable("pC", load(C.pos, i));
+    Expr more_B = pB < load(B.pos, i + 1), more_C = pC < load(C.pos, i + 1);
+    f.loop_while(more_B || more_C, [&] {
+      Var jB = f.constant("jB", select(more_B, load(B.crd, pB), int32(INT32_MAX)));
+      Var jC = f.constant("jC", select(more_C, load(C.crd, pC), int32(INT32_MAX)));
+      Var j = f.constant("j", min(jB, jC));
+      f.when(fill, [&] {
+        f.store(crd, at, j);
+        f.store(vals, at,
+                select(equal(jB, j), load(B.vals, pB), zero(Float64)) +
+                    select(equal(jC, j), load(C.vals, pC), zero(Float64)));
+      });
+      f.increase(at, 1);
+      f.increase(pB, cast(ScalarType::Int32, equal(jB, j)));
+      f.increase(pC, cast(ScalarType::Int32, equal(jC, j)));
+    });
+  });
+  auto each_row = [&](const std::function<void(Var row)>& fill_row) {
+    parallel_rows(
+        f, n, shares, [] {}, fill_row);
+  };
+  each_row([&](Var row) {
+    Var count = f.variable("count", int32(0));
+    f.perform(merge, {row, literal(ir::Scalar::of(false))}, {count, A.crd, A.vals});
+    f.store(A.pos, row + 1, count);
+  });
+  finish_counts(f, n, A);
+  each_row([&](Var row) {
+    Var pA = f.variable("pA", load(A.pos, row));
+    f.perform(merge, {row, literal(ir::Scalar::of(true))}, {pA, A.crd, A.vals});
+  });
+  return f.build();
+}
+
 /// A(i,j) = B(i,k) * C(k,j), all CSR: a dense workspace with a list of the coordinates touched.
 inline Function spgemm() {
   FunctionBuilder f("spgemm");

@@ -113,5 +113,32 @@ TEST(Print, EveryKindOfStatementAndReusedNames) {
 )");
 }
 
+TEST(Print, PartsThatAreWrittenOnce) {
+  FunctionBuilder f("twice");
+  Var out = f.vals("out", 0, ScalarType::Float64, Access::Write), n = f.scalar("n", 0);
+  Var to = var("to", array_of(ScalarType::Float64)), at = var("at", Int64), end = var("end", Int64);
+  LocalPart fill = f.define("fill", {end}, {at, to}, [&] {
+    f.loop_while(at < end, [&] {
+      f.store(to, at, 1.0);
+      f.increase(at, 1);
+    });
+  });
+  Var here = f.variable("here", int64(0));
+  f.perform(fill, {n / 2}, {here, out});
+  f.perform(fill, {n}, {here, out});
+  EXPECT_TRUE(verify(f.build()));
+  EXPECT_EQ(print(f.build()),
+            "function twice\n"
+            "  param out: double[] = tensor 0 vals\n"
+            "  param n: int64 = scalar 0\n"
+            "  define fill(end: int64; at: int64, to: double[])\n"
+            "    while at < end\n"
+            "      to[at] = 1.0\n"
+            "      at = at + 1\n"
+            "  var here: int64 = 0\n"
+            "  fill(n / 2; here, out)\n"
+            "  fill(n; here, out)\n");
+}
+
 }  // namespace
 }  // namespace spdistal::ir

@@ -268,5 +268,36 @@ TEST_F(VerifyTest, TheRefusalShowsTheOffendingPart) {
   EXPECT_THAT(verify(f.build()).refusal().str(), HasSubstr("out[0] atomic+= 1.0"));
 }
 
+TEST_F(VerifyTest, PartsThatChangeMoreThanTheirPlaces) {
+  Var at = var("at", Int64);
+  f.define("part", {}, {at}, [&] { f.store(out, at, 1.0); });
+  refused("'out' is none of the places of the part");
+}
+
+TEST_F(VerifyTest, PartsThatAreNotDefinedOrPerformedOtherwise) {
+  Var at = var("at", Int64), mine = f.variable("mine", int64(0));
+  f.when(n < 3, [&] { f.perform(LocalPart{Symbol("part"), {}, {at}}, {}, {mine}); });
+  refused("'part' is defined before it is performed");
+}
+
+TEST_F(VerifyTest, PlacesThatAreConstantOrTwice) {
+  Var a = var("a", Int64), b = var("b", Int64);
+  LocalPart part = f.define("part", {}, {a, b}, [&] { f.increase(a, b); });
+  Var mine = f.variable("mine", int64(0));
+  f.perform(part, {}, {mine, mine});
+  refused("'mine' is one place, not two");
+}
+
+TEST_F(VerifyTest, BoolsOfPartsThatAreNoLiterals) {
+  LocalPart part = f.define("part", {var("fill", Bool)}, {}, [] {});
+  f.perform(part, {n < 3}, {});
+  refused("a bool that a part is performed with is a literal");
+}
+
+TEST_F(VerifyTest, PartsInsideOfBranches) {
+  f.when(n < 3, [&] { f.define("part", {}, {}, [] {}); });
+  refused("a part is defined outside of loops, branches and Parallel");
+}
+
 }  // namespace
 }  // namespace spdistal::ir
