@@ -251,6 +251,7 @@ bool StmtText::takes_memory(const Allocate& n) const {
 bool StmtText::takes_memory(const Stmt& s) const {
   bool takes = false;
   each<Allocate>(s, [&](const Allocate& n) { takes |= takes_memory(n); });
+  each<Perform>(s, [&](const Perform& n) { takes |= parts_.at(n.name).takes_call; });
   return takes;
 }
 
@@ -321,8 +322,7 @@ void StmtText::resize(const Resize& n) {
 
 // What it takes along are parameters too. Its bools are known when it is compiled: they decide branches.
 void StmtText::define(const Define& n) {
-  PartFunction part{names_.of({n.name, Bool}), taken_along(n), false};
-  each<Allocate>(n.body, [&](const Allocate&) { part.takes_call = true; });
+  PartFunction part{names_.of({n.name, Bool}), taken_along(n), takes_memory(n.body)};
   StmtText text(spelling_, needs_);
   text.names_.reserve(part.name);
   std::vector<std::string> params, known;

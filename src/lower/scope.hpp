@@ -35,7 +35,6 @@ struct Temporary {
     ir::Var keys, slots;  // whose place it is; the places of touched coordinates as they came
   };
   std::optional<Hash> hash = {};
-  std::optional<ir::Expr> slot = {};           // of the coordinate at hand, while it is read
   std::optional<IndexVar> cleaned_by = {};     // the loop that reads all of it once, and cleans it by the way
   std::optional<notation::Stmt> made_by = {};  // of a scalar: what tells where it is made
 };
@@ -58,8 +57,6 @@ struct Elements {
   std::optional<Apart> apart = {};
 };
 
-enum class Phase : uint8_t { Count, Fill };
-
 /// How many entries come to each place of the dense levels, later where the next of them goes; each share has its own.
 struct Tally {
   ir::Var counts;
@@ -67,9 +64,9 @@ struct Tally {
   ir::Expr first = ir::int64(0);  // of the share at hand
 };
 
-/// What a share fills for itself: arrays that stand for those of the result.
-struct PartArrays final : KernelParams {
-  PartArrays(KernelParams& of, std::vector<std::pair<ir::Var, ir::Var>> stand_ins)
+/// Arrays that stand for those of the result, such as those that a share fills for itself.
+struct StandIns final : KernelParams {
+  StandIns(KernelParams& of, std::vector<std::pair<ir::Var, ir::Var>> stand_ins)
       : whole(of), arrays(std::move(stand_ins)) {}
   ir::Body& body() override { return whole.body(); }
   ir::Var array(int tensor, size_t level, std::string_view name) override {
@@ -78,8 +75,8 @@ struct PartArrays final : KernelParams {
   ir::Expr first_coordinate(int tensor, size_t level) override { return whole.first_coordinate(tensor, level); }
   ir::Expr stride(int tensor, size_t level) override { return whole.stride(tensor, level); }
   ir::Var stand_in(const ir::Var& of) const {
-    for (const auto& [array, part] : arrays)
-      if (array.symbol == of.symbol) return part;
+    for (const auto& [array, other] : arrays)
+      if (array.symbol == of.symbol) return other;
     return of;
   }
 
@@ -90,7 +87,7 @@ struct PartArrays final : KernelParams {
 struct Scope;
 using Inside = std::function<void(const Scope& scope)>;
 
-/// Which share of the outermost loop is walked, of how many, and what is done around its part of the range.
+/// Which share of the outermost loop is walked, of how many; and what is done in the place of walking, where that is more.
 struct WalkedShare {
   ir::Expr number, count;
   std::function<void(const Scope& scope, const Segment& mine, const Inside& walk)> around = {};
@@ -98,10 +95,11 @@ struct WalkedShare {
 
 /// Where the entries of a result that is assembled go.
 struct Assembling {
-  Phase phase = Phase::Fill;
-  std::vector<ir::Var> cursors = {};  // of the levels that are not dense, or of the list
+  ir::Expr fills = ir::literal(ir::Scalar::of(true));     // a bool: are entries put down, or only counted?
+  ir::Expr in_part = ir::literal(ir::Scalar::of(false));  // a bool: does what is filled not know where it begins?
+  std::vector<ir::Var> cursors = {};                      // of the levels that are not dense, or of the list
   std::optional<Tally> tally = {};
-  std::shared_ptr<PartArrays> part = {};
+  std::shared_ptr<StandIns> arrays = {};  // in the place of those of the result
 };
 
 /// Are there threads for a loop to be divided among, or is what is here one thread's?
@@ -117,6 +115,7 @@ struct Scope {
   Assembling assembling = {};
   Parallelism threads = Parallelism::Free;
   std::optional<WalkedShare> share = {};  // until the outermost loop has taken its own
+  std::optional<Segment> segment = {};    // or what it walks was told
 
   bool knows(const IndexVar& var) const { return values.contains(var); }
   const AccessState& access(int operand) const { return accesses[size_t(operand)]; }

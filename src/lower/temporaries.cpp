@@ -52,18 +52,23 @@ void clean(Context& c, const Temporary& temporary, const std::string& name) {
   });
 }
 
+// The value of an assignment, computed where values are wanted.
+Expr filled_value(Context& c, const Scope& s, const Assign& assign) {
+  ScalarType type = assign.lhs.tensor.type();
+  if (ir::constant(s.assembling.fills)) return c.f.constant("value", ir::cast(type, value(c, s, assign.rhs)));
+  Var out = c.f.variable("value", ir::zero(ir::value_of(type)));
+  when_filling(c, s, [&] { c.f.assign(out, ir::cast(type, value(c, s, assign.rhs))); });
+  return out;
+}
+
 // Adds to what was touched before, or lists what was not.
 void touch(Context& c, const Scope& s, const Temporary& temporary, const Assign& assign) {
   Expr coordinate = s.values.at(assign.lhs.indices[0]);
   Expr at = find_slot(c, temporary, c.name(assign.lhs.tensor), coordinate);
-  bool fills = s.assembling.phase == Phase::Fill;
   std::optional<Expr> v;
-  if (fills) v = c.f.constant("value", ir::cast(assign.lhs.tensor.type(), value(c, s, assign.rhs)));
+  if (may_fill(s)) v = filled_value(c, s, assign);
   c.f.when(
-      ir::load(*temporary.marks, at),
-      [&] {
-        if (fills) c.f.store_add(temporary.values, at, *v);
-      },
+      ir::load(*temporary.marks, at), [&] { when_filling(c, s, [&] { c.f.store_add(temporary.values, at, *v); }); },
       [&] {
         c.f.store(*temporary.marks, at, truth(true));
         c.f.store(*temporary.list, *temporary.count, ir::cast(temporary.list->type.scalar, coordinate));
@@ -72,26 +77,40 @@ void touch(Context& c, const Scope& s, const Temporary& temporary, const Assign&
           c.f.store(temporary.hash->slots, *temporary.count, at);
         }
         c.f.increase(*temporary.count, 1);
-        if (fills) c.f.store(temporary.values, at, *v);
+        when_filling(c, s, [&] { c.f.store(temporary.values, at, *v); });
       });
 }
 
-Temporary make_workspace(Context& c, const Scope& s, const Access& made, const Rooms& rooms) {
+/// Gives an array of so many elements.
+using Allocator = std::function<Var(const std::string& name, ScalarType type, const Expr& count, ir::Fill fill)>;
+
+Temporary make_workspace(Context& c, const Scope& s, const Access& made, const Rooms& rooms,
+                         const Allocator& allocate) {
   std::string name = c.name(made.tensor);
   auto room = rooms.find(made.tensor);
   Expr count = room == rooms.end() ? size(c, s, made.indices[0]) : room->second.places;
-  Temporary out{c.f.allocate(name, made.tensor.type(), count, ir::Fill::Uninitialised), {count}};
-  out.marks = c.f.allocate(name + "_marks", ScalarType::Bool, count, ir::Fill::Zeroed);
+  Temporary out{allocate(name, made.tensor.type(), count, ir::Fill::Uninitialised), {count}};
+  out.marks = allocate(name + "_marks", ScalarType::Bool, count, ir::Fill::Zeroed);
   // Narrow where the coordinates are: half the memory to sort.
   std::optional<int64_t> most = made.tensor.dims()[0].value();
   ScalarType narrow = most && *most <= std::numeric_limits<int32_t>::max() ? ScalarType::Int32 : ScalarType::Int64;
-  out.list = c.f.allocate(name + "_list", narrow, count, ir::Fill::Uninitialised);
+  out.list = allocate(name + "_list", narrow, count, ir::Fill::Uninitialised);
   if (room != rooms.end()) {
-    Var keys = c.f.allocate(name + "_keys", narrow, count, ir::Fill::Uninitialised);
-    Var slots = c.f.allocate(name + "_slots", ScalarType::Int64, count, ir::Fill::Uninitialised);
+    Var keys = allocate(name + "_keys", narrow, count, ir::Fill::Uninitialised);
+    Var slots = allocate(name + "_slots", ScalarType::Int64, count, ir::Fill::Uninitialised);
     out.hash = Temporary::Hash{room->second.hashed, count, keys, slots};
   }
   return out;
+}
+
+Scope with_workspaces_from(Context& c, Scope s, const Rooms& rooms, const Allocator& allocate) {
+  each<Where>(c.statement.body, [&](const Where& where) {
+    each<Assign>(where.producer, [&](const Assign& a) {
+      if (!a.lhs.tensor.format().is_dense() && !s.temporaries.contains(a.lhs.tensor))
+        s.temporaries.emplace(a.lhs.tensor, make_workspace(c, s, a.lhs, rooms, allocate));
+    });
+  });
+  return s;
 }
 
 }  // namespace
@@ -135,14 +154,27 @@ void write_temporary(Context& c, const Scope& s, const Assign& assign) {
   else write();
 }
 
-Scope with_workspaces(Context& c, Scope s, const Rooms& rooms) {
-  each<Where>(c.statement.body, [&](const Where& where) {
-    each<Assign>(where.producer, [&](const Assign& a) {
-      if (!a.lhs.tensor.format().is_dense() && !s.temporaries.contains(a.lhs.tensor))
-        s.temporaries.emplace(a.lhs.tensor, make_workspace(c, s, a.lhs, rooms));
-    });
+Scope with_workspaces(Context& c, const Scope& s, const Rooms& rooms) {
+  return with_workspaces_from(c, s, rooms,
+                              [&](const std::string& name, ScalarType type, const Expr& count, ir::Fill fill) {
+                                return c.f.allocate(name, type, count, fill);
+                              });
+}
+
+Scope with_workspace_places(Context& c, const Scope& s, const Rooms& rooms) {
+  return with_workspaces_from(c, s, rooms, [](const std::string& name, ScalarType type, const Expr&, ir::Fill) {
+    return ir::var(name, ir::array_of(type));
   });
-  return s;
+}
+
+std::vector<Var> workspace_arrays(const Scope& s) {
+  std::vector<Var> out;
+  for (const auto& [tensor, temporary] : s.temporaries) {
+    if (!temporary.list) continue;
+    out.insert(out.end(), {temporary.values, *temporary.marks, *temporary.list});
+    if (temporary.hash) out.insert(out.end(), {temporary.hash->keys, temporary.hash->slots});
+  }
+  return out;
 }
 
 }  // namespace spdistal::lower

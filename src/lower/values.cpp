@@ -5,6 +5,7 @@
 #include "base/require.hpp"
 #include "lower/access.hpp"
 #include "lower/iterate/positions.hpp"
+#include "lower/temporaries.hpp"
 #include "machine/print.hpp"
 
 namespace spdistal::lower {
@@ -109,7 +110,9 @@ Expr value(Context& c, const Scope& s, const notation::Expr& expr) {
         auto temporary = s.temporaries.find(n.tensor);
         if (temporary == s.temporaries.end()) return load_operand(c, s, c.find_operand(n));
         if (n.indices.empty()) return temporary->second.values;
-        if (temporary->second.slot) return ir::load(temporary->second.values, *temporary->second.slot);
+        if (temporary->second.hash)
+          return ir::load(temporary->second.values,
+                          find_slot(c, temporary->second, c.name(n.tensor), s.values.at(n.indices[0])));
         return ir::load(temporary->second.values, temporary_position(s, temporary->second, n.indices));
       },
       [&](const Literal& n) -> Expr { return ir::literal(n.value); },

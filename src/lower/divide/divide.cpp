@@ -16,6 +16,7 @@ namespace {
 // The part of a range that a share walks.
 Segment share_of(Context& c, const std::string& name, const Segment& range, const CutFunction& cut, const Expr& share,
                  const Expr& shares) {
+  if (ir::constant_integer(shares) == 1) return range;
   Segment all{c.f.constant(name + "_from", range.begin), c.f.constant(name + "_to", range.end)};
   auto begin_of = [&](const Expr& part) { return cut ? cut(all, part, shares) : evenly(all, part, shares); };
   Expr end = begin_of(share + 1);
@@ -63,6 +64,7 @@ bool can_run_in_parallel(const Context& c, const Scope& s, const Forall& loop) {
 
 Division division_of(const Context& c, const Scope& s, const ForallLoop& loop) {
   if (s.share) return Division::OneShare;
+  if (s.segment) return Division::Segment;
   return can_run_in_parallel(c, s, loop.forall) ? Division::Threads : Division::None;
 }
 
@@ -77,6 +79,11 @@ void divide(Context& c, const Scope& s, const ForallLoop& loop, const std::strin
       Segment mine = share_of(c, name, range, cut, share.number, share.count);
       auto go = [&](const Scope& here) { walk(here, mine, Reach::Part); };
       return share.around ? share.around(inside, mine, go) : go(inside);
+    }
+    case Division::Segment: {
+      Scope inside = s;
+      inside.segment.reset();
+      return walk(inside, *s.segment, Reach::Part);
     }
     case Division::Threads: {
       Scope inside = s;

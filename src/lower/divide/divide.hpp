@@ -22,6 +22,7 @@ CutFunction by_weight(const Context& c, const Segment& range, const Weight& weig
 enum class Division : uint8_t {
   None,      // all of it is walked here
   OneShare,  // the share at hand is
+  Segment,   // a segment that was told is
   Threads,   // each thread walks shares of it
 };
 Division division_of(const Context& c, const Scope& s, const ForallLoop& loop);

@@ -10,6 +10,7 @@
 #include "lower/divide/divide.hpp"
 #include "lower/iterate/pattern.hpp"
 #include "lower/questions.hpp"
+#include "lower/result/elements.hpp"
 #include "lower/visit.hpp"
 
 namespace spdistal::lower {
@@ -114,7 +115,12 @@ class Merge {
   bool takes_value(const Walker& w) const {
     return kind_ == Kind::Union && w.last && c_.kernel.assembly != Assembly::Shared;
   }
-  bool reads_values() const { return s_.assembling.phase == Phase::Fill || !holds_result(c_, loop_.body()); }
+  /// Values are read where they are put down; those of a temporary always.
+  bool reads_values() const { return may_fill(s_) || !holds_result(c_, loop_.body()); }
+  void read(const std::function<void()>& values) {
+    if (holds_result(c_, loop_.body())) when_filling(c_, s_, values);
+    else values();
+  }
 
   Expr smallest() const {
     Expr out = *walkers_[0].here;
@@ -171,9 +177,10 @@ class Merge {
       value = f_.variable(fmt::format("{}_{}", c_.tensor_name(w.operand + 1), c_.name(loop_.var)),
                           ir::zero(ir::value_of(vals.type.scalar)));
     f_.when(*w.found, [&] {
-      if (value) f_.assign(*value, ir::load(vals, *w.at));
+      if (value) read([&] { f_.assign(*value, ir::load(vals, *w.at)); });
       for (const Term& term : sum ? *terms_ : std::vector<Term>{})
-        if (term.operand == w.operand) f_.assign(*sum, ir::binary(term.sign, *sum, ir::load(vals, *w.at)));
+        if (term.operand == w.operand)
+          read([&] { f_.assign(*sum, ir::binary(term.sign, *sum, ir::load(vals, *w.at))); });
       f_.increase(*w.at, 1);
       f_.assign(*w.here, coordinate_or_past(w));
     });

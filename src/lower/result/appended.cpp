@@ -9,6 +9,7 @@
 
 #include "lower/bind.hpp"
 #include "lower/questions.hpp"
+#include "lower/result/elements.hpp"
 #include "lower/result/shares.hpp"
 #include "lower/result/strategy.hpp"
 
@@ -36,7 +37,8 @@ bool loops_follow_result(const Context& c) {
 
 bool suits(Context& c) { return can_be_made(c) && loops_follow_result(c); }
 
-void fill_counted(Context& c, const Scope& s, const Rooms& rooms, const MadeLevels& made, const Expr& shares) {
+void fill_counted(Context& c, const Scope& s, const Rooms& rooms, const MadeLevels& made, const Expr& shares,
+                  const WalkLoops& walk) {
   auto room = [&](const std::vector<Expr>& counts) {
     // The last level has the most positions.
     leave_where_too_many(c, s, made, counts.back());
@@ -45,9 +47,20 @@ void fill_counted(Context& c, const Scope& s, const Rooms& rooms, const MadeLeve
     Var pos = made_weight(c, s, 0);
     c.f.store(pos, 1, ir::cast(pos.type.scalar, counts[0]));
   };
-  std::vector<Expr> counts = count_and_fill(c, s, rooms, shares, {made.count, room});
+  std::vector<Expr> counts = count_and_fill(c, s, rooms, shares, walk, {made.count, room});
   close_gaps(c, s, made);
   finish_levels(c, s, made, counts);
+}
+
+// The arrays of the result that the loops fill.
+std::vector<Var> filled_arrays(Context& c, const Scope& s, const MadeLevels& made) {
+  std::vector<Var> out;
+  for (size_t level = made.dense; level <= made.last(); level++) {
+    if (level > 0) out.push_back(made_weight(c, s, level));
+    for (const Var& array : made_arrays(c, s, level)) out.push_back(array);
+  }
+  out.push_back(c.vals_array(0));
+  return out;
 }
 
 void emit(Context& c) {
@@ -56,8 +69,11 @@ void emit(Context& c) {
   bool in_shares = walks_in_shares(c);
   Rooms rooms = rooms_of_workspaces(c, s);
   std::optional<std::vector<int>> bounding = bounding_tensors(c, made);
-  auto counted = [&] { fill_counted(c, s, rooms, made, in_shares ? Expr(c.f.shares()) : ir::int64(1)); };
-  if (!bounding) return counted();
+  auto defined = [&](const WalkPlaces& with) { return define_walk(c, s, rooms, with); };
+  WalkPlaces places{.cursors = made.count, .arrays = filled_arrays(c, s, made), .counts = true};
+  Expr shares = in_shares ? Expr(c.f.shares()) : ir::int64(1);
+  if (!bounding) return fill_counted(c, s, rooms, made, shares, defined(places));
+
   std::vector<Expr> most;
   for (const Expr& bound : bounds_of_levels(c, made, *bounding, [&](int tensor) {
          return Segment{ir::int64(0), made.dense == 1 ? c.dense_size(tensor, 0) : ir::int64(1)};
@@ -65,37 +81,44 @@ void emit(Context& c) {
     most.push_back(c.f.constant(fmt::format("most{}", most.size() + 1), bound));
   std::optional<Expr> fits, alone;  // in the positions, whatever comes; one thread
   if (has_narrow_positions(c, s, made)) fits = most.back() <= c.options.largest_position;
-  if (in_shares) alone = ir::equal(c.f.shares(), 1);
+  if (in_shares) alone = ir::equal(shares, 1);
+  bool has_rows = made.dense == 1;
+  places.counts = fits || (alone && !has_rows);
+  places.parts = alone && has_rows;
+  bool several = places.counts || places.parts;
+  WalkLoops walk = several ? defined(places) : walk_in_place(c);
   auto when = [&](const std::optional<Expr>& condition, const auto& then, const auto& otherwise) {
     if (condition) c.f.when(*condition, then, otherwise);
     else then();
   };
-  auto at_once = [&] { fill_at_once(c, s, rooms, made, most); };
-  auto in_parts = [&] { fill_in_parts(c, s, rooms, made, most, *bounding); };
-  if (made.dense == 1)
+  auto counted = [&] { fill_counted(c, s, rooms, made, shares, walk); };
+  auto at_once = [&] { fill_at_once(c, s, rooms, made, most, walk); };
+  auto in_parts = [&] { fill_in_parts(c, s, rooms, made, most, *bounding, walk); };
+  if (has_rows)
     when(
         fits, [&] { when(alone, at_once, in_parts); }, counted);
   else when(fits && alone ? std::optional(*alone && *fits) : fits ? fits : alone, at_once, counted);
 }
 
 // Adds an entry at the cursor of the last level.
-void add(Context& c, const Scope& s, const std::optional<Expr>& value) {
+void add(Context& c, const Scope& s, const ElementValue& value) {
   const Var& cursor = s.assembling.cursors.back();
-  if (s.assembling.phase == Phase::Fill) {
+  when_filling(c, s, [&] {
     size_t last = c.lhs.tensor.order() - 1;
     c.functions(0, last).append(made_level(c, s, last), cursor, s.values.at(storage_order(c.lhs)[last]));
-    c.f.store(made_vals(c, s), cursor, ir::cast(c.result_type(), *value));
-  }
+    c.f.store(made_vals(c, s), cursor, ir::cast(c.result_type(), value()));
+  });
   c.f.increase(cursor, 1);
 }
 
-// Notes that what came to be below a position ends here.
+// Notes that what came to be below a position ends here. A part does not know where it begins: it says how much there is.
 void close(Context& c, const Scope& s, size_t level, const Expr& position, const Expr& before, const Expr& below) {
-  if (s.assembling.phase != Phase::Fill) return;
-  Var pos = made_weight(c, s, level + 1);
-  // A part does not know where it begins: it says how much there is.
-  if (s.assembling.part) c.f.store(pos, position, ir::cast(pos.type.scalar, below - before));
-  else c.f.store(pos, position + 1, ir::cast(pos.type.scalar, below));
+  when_filling(c, s, [&] {
+    Var pos = made_weight(c, s, level + 1);
+    const Expr& in_part = s.assembling.in_part;
+    c.f.store(pos, ir::select(in_part, position, position + 1),
+              ir::cast(pos.type.scalar, ir::select(in_part, below - before, below)));
+  });
 }
 
 // Runs the inside of one coordinate of a level, then notes what came to be below it.
@@ -103,7 +126,8 @@ void within(Context& c, const Scope& s, const IndexVar& var, const Inside& fill)
   std::vector<IndexVar> vars = storage_order(c.lhs);
   size_t level = size_t(std::find(vars.begin(), vars.end(), var) - vars.begin());
   size_t dense = leading_dense_levels(c.lhs.tensor.format());  // the cursors are those of the levels after them
-  if (level + 1 == vars.size() || level + 1 < dense) return fill(s);
+  bool looking = s.assembling.cursors.empty();                 // for what of the loops is walked
+  if (looking || level + 1 == vars.size() || level + 1 < dense) return fill(s);
   Expr below = s.assembling.cursors[level + 1 - dense];
   Var before = c.f.constant(c.name(var) + "_start", below);
   fill(s);
@@ -114,8 +138,7 @@ void within(Context& c, const Scope& s, const IndexVar& var, const Inside& fill)
   }
   c.f.when(below > before, [&] {
     const Var& cursor = s.assembling.cursors[level - dense];
-    if (s.assembling.phase == Phase::Fill)
-      c.functions(0, level).append(made_level(c, s, level), cursor, s.values.at(var));
+    when_filling(c, s, [&] { c.functions(0, level).append(made_level(c, s, level), cursor, s.values.at(var)); });
     close(c, s, level, cursor, before, below);
     c.f.increase(cursor, 1);
   });

@@ -2,7 +2,7 @@
 #pragma once
 #include "lower/iterate/loop.hpp"
 #include "lower/result/levels.hpp"
-#include "lower/temporaries.hpp"
+#include "lower/result/walk.hpp"
 
 namespace spdistal::lower {
 
@@ -14,9 +14,9 @@ std::vector<ir::Expr> bounds_of_levels(Context& c, const MadeLevels& made, const
 
 /// Fills the result in its place, by one thread.
 void fill_at_once(Context& c, const Scope& s, const Rooms& rooms, const MadeLevels& made,
-                  const std::vector<ir::Expr>& most);
+                  const std::vector<ir::Expr>& most, const WalkLoops& walk);
 /// Fills parts, by all threads, which are put behind each other.
 void fill_in_parts(Context& c, const Scope& s, const Rooms& rooms, const MadeLevels& made,
-                   const std::vector<ir::Expr>& most, const std::vector<int>& bounding);
+                   const std::vector<ir::Expr>& most, const std::vector<int>& bounding, const WalkLoops& walk);
 
 }  // namespace spdistal::lower

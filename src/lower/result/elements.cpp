@@ -50,13 +50,11 @@ void write_result(Context& c, const Scope& s, const Assign& assign) {
   const Elements& elements = here.elements;
   bool adds_up = elements.sum || elements.any;
   auto write = [&] {
-    if (elements.sum) c.f.increase(*elements.sum, ir::cast(c.sum_type(), value(c, here, assign.rhs)));
+    if (elements.sum)
+      when_filling(c, here, [&] { c.f.increase(*elements.sum, ir::cast(c.sum_type(), value(c, here, assign.rhs))); });
     if (elements.any) c.f.assign(*elements.any, ir::literal(ir::Scalar::of(true)));
     if (adds_up) return;
-    if (!has_places(c)) {
-      bool fills = here.assembling.phase == Phase::Fill;
-      return strategy_of(c).add(c, here, fills ? std::optional(value(c, here, assign.rhs)) : std::nullopt);
-    }
+    if (!has_places(c)) return strategy_of(c).add(c, here, [&] { return value(c, here, assign.rhs); });
     // What no other iteration and no other assignment adds to begins here.
     bool first = c.start == Start::Zero && !elements.revisited && !elements.raced && assigned_once(c);
     write_element(c, here, value(c, here, assign.rhs), first ? AssignOp::Set : assign.op);
@@ -91,6 +89,16 @@ void store(Context& c, const Var& array, const Expr& at, const Expr& value, Stor
     return c.f.add(ir::store(array, at, ir::cast(held, sum), StoreMode::Set));
   }
   c.f.add(ir::store(array, at, ir::cast(held, value), mode));
+}
+
+void when_filling(Context& c, const Scope& s, const std::function<void()>& fill) {
+  if (!ir::constant(s.assembling.fills)) c.f.when(s.assembling.fills, fill);
+  else if (may_fill(s)) fill();
+}
+
+bool may_fill(const Scope& s) {
+  const ir::Scalar* known = ir::constant(s.assembling.fills);
+  return !known || known->as<bool>();
 }
 
 void where_element_is(Context& c, const Scope& s, const std::function<void()>& fill) {

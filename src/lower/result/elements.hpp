@@ -21,6 +21,10 @@ bool element_known(const Context& c, const Scope& s);
 /// Under which condition a value is stored at all: empty where it always is.
 std::optional<ir::Expr> presence(const Context& c, const Scope& s, const notation::Expr& expr);
 
+/// Runs `fill` where entries of a result that is assembled are put down, not where they are only counted.
+void when_filling(Context& c, const Scope& s, const std::function<void()>& fill);
+bool may_fill(const Scope& s);
+
 // ---- sums (reduce.cpp) ----
 /// Lowers a loop whose turns all add to the same elements.
 void reduce(Context& c, const Scope& s, const ForallLoop& loop);

@@ -2,9 +2,7 @@
 // how long they are. Until all are there, `pos` says how much is below each place.
 #include <fmt/format.h>
 
-#include "lower/bind.hpp"
 #include "lower/result/appended.hpp"
-#include "lower/visit.hpp"
 
 namespace spdistal::lower {
 
@@ -47,7 +45,8 @@ struct PartFiller {
       if (made.dense + k == made.last()) make(c.vals_array(0));
       else make(made_weight(c, s, made.dense + k + 1));
     }
-    inside.assembling.part = std::make_shared<PartArrays>(c, stand_ins);
+    inside.assembling.arrays = std::make_shared<StandIns>(c, stand_ins);
+    inside.assembling.in_part = ir::literal(ir::Scalar::of(true));
     walk(inside);
     for (const auto& [whole, part, there] : filled) c.f.append(whole, share, count, part, there);
   }
@@ -78,7 +77,7 @@ struct PartFiller {
 }  // namespace
 
 void fill_in_parts(Context& c, const Scope& s, const Rooms& rooms, const MadeLevels& made,
-                   const std::vector<Expr>& most, const std::vector<int>& bounding) {
+                   const std::vector<Expr>& most, const std::vector<int>& bounding, const WalkLoops& walk) {
   make_room(c, s, made, most);
   Var count = c.f.constant("parts", ir::max(c.f.shares(), most.back() / elements_of_a_part));
   PartFiller filler{c, made, bounding, count};
@@ -91,7 +90,7 @@ void fill_in_parts(Context& c, const Scope& s, const Rooms& rooms, const MadeLev
         inside.share = WalkedShare{t, count, [&](const Scope& here, const Segment& rows, const Inside& walk) {
                                      filler.fill_part(here, t, rows, walk);
                                    }};
-        inside_outer_loops(c, inside, [&](const Scope& here) { visit(c, here, c.statement.body); });
+        walk(inside);
       },
       [&] { inside = with_workspaces(c, inside, rooms); });
   c.f.comment("Add up.");

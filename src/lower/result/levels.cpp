@@ -44,7 +44,7 @@ bool can_be_made(const Context& c) {
 }
 
 KernelLevel made_level(Context& c, const Scope& s, size_t level) {
-  KernelParams& params = s.assembling.part ? static_cast<KernelParams&>(*s.assembling.part) : c;
+  KernelParams& params = s.assembling.arrays ? static_cast<KernelParams&>(*s.assembling.arrays) : c;
   return {params, 0, level, c.level_name(0, level)};
 }
 
@@ -57,7 +57,7 @@ std::vector<Var> made_arrays(Context& c, const Scope& s, size_t level) {
 }
 
 Var made_vals(Context& c, const Scope& s) {
-  return s.assembling.part ? s.assembling.part->stand_in(c.vals_array(0)) : c.vals_array(0);
+  return s.assembling.arrays ? s.assembling.arrays->stand_in(c.vals_array(0)) : c.vals_array(0);
 }
 
 Expr places_of(Context& c, const MadeLevels& made) {

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "lower/bind.hpp"
+#include "lower/result/elements.hpp"
+#include "lower/result/levels.hpp"
 #include "lower/result/shares.hpp"
 #include "lower/result/strategy.hpp"
 
@@ -13,29 +15,31 @@ using ir::Var;
 namespace {
 
 // FoundValues, by dimension.
-Var list_array(Context& c, size_t dim) {
-  return c.f.array(fmt::format("list{}", dim + 1), int(dim), ScalarType::Int64, ir::Access::Write);
+Var list_array(Context& c, const Scope& s, size_t dim) {
+  Var list = c.f.array(fmt::format("list{}", dim + 1), int(dim), ScalarType::Int64, ir::Access::Write);
+  return s.assembling.arrays ? s.assembling.arrays->stand_in(list) : list;
 }
 
 void emit(Context& c) {
-  size_t order = c.lhs.tensor.order();
   Scope s = outermost(c);
-  for (size_t d = 0; d < order; d++) list_array(c, d);
+  std::vector<Var> arrays;
+  for (size_t d = 0; d < c.lhs.tensor.order(); d++) arrays.push_back(list_array(c, s, d));
+  arrays.push_back(c.vals_array(0));
   Rooms rooms = rooms_of_workspaces(c, s);
   Expr shares = walks_in_shares(c) ? Expr(c.f.shares()) : ir::int64(1);
-  count_and_fill(c, s, rooms, shares, {1, [&](const std::vector<Expr>& counts) {
-                                         for (size_t d = 0; d < order; d++) c.f.resize(list_array(c, d), counts[0]);
-                                         c.f.resize(c.vals_array(0), counts[0]);
-                                       }});
+  WalkLoops walk = define_walk(c, s, rooms, {.cursors = 1, .arrays = arrays, .counts = true});
+  count_and_fill(c, s, rooms, shares, walk, {1, [&](const std::vector<Expr>& counts) {
+                                               for (const Var& array : arrays) c.f.resize(array, counts[0]);
+                                             }});
 }
 
-void add(Context& c, const Scope& s, const std::optional<Expr>& value) {
+void add(Context& c, const Scope& s, const ElementValue& value) {
   const Var& cursor = s.assembling.cursors.back();
-  if (s.assembling.phase == Phase::Fill) {
+  when_filling(c, s, [&] {
     for (size_t d = 0; d < c.lhs.tensor.order(); d++)
-      c.f.store(list_array(c, d), cursor, s.values.at(c.lhs.indices[d]));
-    c.f.store(c.vals_array(0), cursor, ir::cast(c.result_type(), *value));
-  }
+      c.f.store(list_array(c, s, d), cursor, s.values.at(c.lhs.indices[d]));
+    c.f.store(made_vals(c, s), cursor, ir::cast(c.result_type(), value()));
+  });
   c.f.increase(cursor, 1);
 }
 

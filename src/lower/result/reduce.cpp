@@ -41,12 +41,12 @@ void add_by_threads(Context& c, const Scope& s, ForallLoop loop) {
 // An entry comes to be where any turn has something to add.
 void add_entry(Context& c, const Scope& s, const ForallLoop& loop) {
   Scope inside = s;
-  if (s.assembling.phase == Phase::Fill) inside.elements.sum = declare_sum(c);
+  if (may_fill(s)) inside.elements.sum = declare_sum(c);
   Var any = c.f.variable("any", ir::literal(ir::Scalar::of(false)));
   inside.elements.any = any;
   inside.threads = Parallelism::Taken;  // the sum is one thread's
   iterate(c, inside, loop);
-  c.f.when(any, [&] { strategy_of(c).add(c, s, inside.elements.sum); });
+  c.f.when(any, [&] { strategy_of(c).add(c, s, [&] { return Expr(*inside.elements.sum); }); });
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "lower/bind.hpp"
 #include "lower/divide/divide.hpp"
 #include "lower/questions.hpp"
+#include "lower/result/elements.hpp"
 #include "lower/result/levels.hpp"
 #include "lower/result/shares.hpp"
 #include "lower/result/strategy.hpp"
@@ -167,7 +168,7 @@ Scope in_share(Context& c, const Scope& s, const Expr& share) {
 Expr count(Context& c, const Scope& s, const Rooms& rooms, const Expr& shares) {
   Var entries = c.f.allocate("entries", ScalarType::Int64, shares, ir::Fill::Uninitialised);
   c.f.comment("Count what comes to each place.");
-  walk_shares(c, s, rooms, shares, [&](const Scope& inside, const Expr& t, const Inside& walk) {
+  walk_shares(c, s, rooms, shares, walk_in_place(c), [&](const Scope& inside, const Expr& t, const Inside& walk) {
     Scope here = in_share(c, inside, t);
     const Tally& tally = *here.assembling.tally;
     c.f.loop("p", ir::int64(0), tally.places, [&](const Var& p) { c.f.store(tally.counts, tally.first + p, 0); });
@@ -187,7 +188,7 @@ void emit(Context& c) {
   Expr places = c.f.constant("places", places_of(c, made));
   Expr shares = shares_of_tally(c, places);
   s.assembling.tally = make_tally(c, s, made, shares, places);
-  s.assembling.phase = Phase::Count;
+  s.assembling.fills = ir::literal(ir::Scalar::of(false));
   Expr total = count(c, s, rooms, shares);
   leave_where_too_many(c, s, made, total);
   made.gaps = false;  // every place gets its position
@@ -197,21 +198,21 @@ void emit(Context& c) {
   c.f.store(pos, places, ir::cast(pos.type.scalar, total));
   scan(c, *s.assembling.tally, pos, shares);
   c.f.comment("Fill it.");
-  s.assembling.phase = Phase::Fill;
-  walk_shares(c, s, rooms, shares,
+  s.assembling.fills = ir::literal(ir::Scalar::of(true));
+  walk_shares(c, s, rooms, shares, walk_in_place(c),
               [&](const Scope& inside, const Expr& t, const Inside& walk) { walk(in_share(c, inside, t)); });
   finish_levels(c, s, made, {total});
 }
 
 // Counts an entry, or puts it where the next one of its place goes.
-void add(Context& c, const Scope& s, const std::optional<Expr>& value) {
+void add(Context& c, const Scope& s, const ElementValue& value) {
   std::vector<IndexVar> vars = storage_order(c.lhs);
   size_t last = vars.size() - 1;
   Expr place = ir::int64(0);
   for (size_t level = 0; level < last; level++) place = c.position_of(0, level, place, s.values.at(vars[level]));
   const Tally& tally = *s.assembling.tally;
   Expr at = tally.first + place;
-  if (s.assembling.phase == Phase::Count) {
+  if (!may_fill(s)) {
     c.f.store_add(tally.counts, at, 1);
     c.f.increase(s.assembling.cursors[0], 1);
     return;
@@ -219,7 +220,7 @@ void add(Context& c, const Scope& s, const std::optional<Expr>& value) {
   Var next = c.f.constant("next", ir::load(tally.counts, at));
   c.f.store(tally.counts, at, Expr(next) + 1);
   c.functions(0, last).append(c.level_of(0, last), next, s.values.at(vars[last]));
-  c.f.store(c.vals_array(0), next, ir::cast(c.result_type(), *value));
+  c.f.store(c.vals_array(0), next, ir::cast(c.result_type(), value()));
 }
 
 }  // namespace

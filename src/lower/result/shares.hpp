@@ -3,7 +3,7 @@
 #pragma once
 #include <functional>
 
-#include "lower/temporaries.hpp"
+#include "lower/result/walk.hpp"
 
 namespace spdistal::lower {
 
@@ -13,7 +13,8 @@ bool walks_in_shares(const Context& c);
 
 /// What a share does, walking included.
 using AroundShare = std::function<void(const Scope& s, const ir::Expr& share, const Inside& walk)>;
-void walk_shares(Context& c, const Scope& s, const Rooms& rooms, const ir::Expr& shares, const AroundShare& around);
+void walk_shares(Context& c, const Scope& s, const Rooms& rooms, const ir::Expr& shares, const WalkLoops& walk,
+                 const AroundShare& around);
 
 /// A result that is counted, then filled: `cursors` counts there are.
 struct Counted {
@@ -22,6 +23,6 @@ struct Counted {
 };
 /// Gives how many there are.
 std::vector<ir::Expr> count_and_fill(Context& c, const Scope& s, const Rooms& rooms, const ir::Expr& shares,
-                                     const Counted& counted);
+                                     const WalkLoops& walk, const Counted& counted);
 
 }  // namespace spdistal::lower

@@ -8,6 +8,7 @@
 //   scattered   counted for each place of the dense levels, then filled from all of them at a time
 //   listed      coordinates and values in any order, which whoever calls the kernel packs
 #pragma once
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -15,6 +16,9 @@
 #include "lower/scope.hpp"
 
 namespace spdistal::lower {
+
+/// Emits what computes the value of an element.
+using ElementValue = std::function<ir::Expr()>;
 
 struct Strategy {
   std::string_view name;
@@ -27,8 +31,8 @@ struct Strategy {
   /// Where the element at hand stands, of results that have places for them; and whether it is there: absent, it is.
   ir::Expr (*position)(Context& c, const Scope& s) = nullptr;
   std::optional<ir::Expr> (*present)(const Context& c, const Scope& s) = nullptr;
-  /// Takes an element, of the other results; no value: it is only counted.
-  void (*add)(Context& c, const Scope& s, const std::optional<ir::Expr>& value) = nullptr;
+  /// Takes an element, of the other results. The value is asked for where it is put down.
+  void (*add)(Context& c, const Scope& s, const ElementValue& value) = nullptr;
   /// Does what has to be done around the inside of one coordinate of the result. Absent: nothing.
   void (*within)(Context& c, const Scope& s, const IndexVar& var, const Inside& fill) = nullptr;
 };
