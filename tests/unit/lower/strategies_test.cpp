@@ -1,6 +1,7 @@
 // How results come to be, and how loops are divided.
 #include <gtest/gtest.h>
 
+#include "ir/print.hpp"
 #include "lower/divide/divide.hpp"
 #include "lower/result/appended.hpp"
 #include "lower/result/strategy.hpp"
@@ -49,6 +50,18 @@ TEST(Strategy, IsBoundedByOperandsThatStoreAnElementWhereverTheResultDoes) {
   EXPECT_EQ(bounding("A(i,j) = B(i,j) + C(i,j)", {"A:ds", "B:ds", "C:ds"}), (std::vector{1, 2}));
   EXPECT_EQ(bounding("A(i,j) = B(i,j) * C(i,j)", {"A:ds", "B:ds", "C:ds"}), std::vector{1});
   EXPECT_EQ(bounding("A(i,j) = B(i,k) * C(k,j)", {"A:ds", "B:ds", "C:ds"}), std::nullopt);
+}
+
+TEST(Strategy, WalksAMergeThatIsEmittedOnceToCountAndToFill) {
+  for (const char* result : {"A:ds", "A:ss"}) {
+    TextLowering lowering("A(i,j) = B(i,j) + C(i,j)", {result, "B:ds", "C:ds"}, "parallelize(i, CPUThread)");
+    Kernel kernel = lower(lowering.statement);
+    int merges = 0, walks = 0;
+    each<ir::While>(kernel.function.body, [&](const ir::While&) { merges++; });
+    each<ir::Perform>(kernel.function.body, [&](const ir::Perform&) { walks++; });
+    EXPECT_EQ(merges, 1) << ir::print(kernel.function);
+    EXPECT_GE(walks, 2) << ir::print(kernel.function);
+  }
 }
 
 // ---- divide ----
