@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/node.hpp"
 #include "lower/questions.hpp"
 
 namespace spdistal::lower {
@@ -20,13 +21,6 @@ std::string levels_name(Context& c, const Levels& levels) {
   return levels.first == levels.last ? first : first + ".." + c.level_name(tensor, levels.last);
 }
 
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-template <class... F>
-Overloaded(F...) -> Overloaded<F...>;
-
 std::string text(Context& c, const Scope& s, const Formula& where) {
   std::string out;
   for (const std::set<int>& all : where.alternatives()) {
@@ -41,24 +35,25 @@ std::string text(Context& c, const Scope& s, const Formula& where) {
 }  // namespace
 
 std::string print(Context& c, const Scope& s, const LoopPattern& pattern) {
-  return std::visit(Overloaded{[&](const RangePattern& n) {
-                                 std::string out = n.clip == Clip::No ? "range" : "range of dense levels";
-                                 for (size_t k = 0; k < n.along.size(); k++)
-                                   out += (k == 0 ? ", along " : " and ") + next_level_name(c, s, n.along[k]);
-                                 return out;
-                               },
-                               [&](const StoredPattern& n) { return "stored: " + next_level_name(c, s, n.operand); },
-                               [&](const MergePattern& n) { return "merge: " + text(c, s, n.where); },
-                               [&](const PositionsPattern& n) { return "positions: " + levels_name(c, n.levels); },
-                               [&](const RowsPattern& n) {
-                                 bool runs = n.kind == RowsPattern::Kind::Runs;
-                                 std::string rows = c.level_name(c.find_operand(n.levels.access) + 1, n.level);
-                                 return fmt::format("positions: {}, by {} of {}", levels_name(c, n.levels),
-                                                    runs ? "runs" : "rows", rows);
-                               },
-                               [&](const ListPattern& n) { return "list: " + c.name(n.workspace); },
-                               [](const NoPattern&) { return std::string("nothing"); }},
-                    pattern);
+  return std::visit(
+      detail::Overloaded{[&](const RangePattern& n) {
+                           std::string out = n.clip == Clip::No ? "range" : "range of dense levels";
+                           for (size_t k = 0; k < n.along.size(); k++)
+                             out += (k == 0 ? ", along " : " and ") + next_level_name(c, s, n.along[k]);
+                           return out;
+                         },
+                         [&](const StoredPattern& n) { return "stored: " + next_level_name(c, s, n.operand); },
+                         [&](const MergePattern& n) { return "merge: " + text(c, s, n.where); },
+                         [&](const PositionsPattern& n) { return "positions: " + levels_name(c, n.levels); },
+                         [&](const RowsPattern& n) {
+                           bool runs = n.kind == RowsPattern::Kind::Runs;
+                           std::string rows = c.level_name(c.find_operand(n.levels.access) + 1, n.level);
+                           return fmt::format("positions: {}, by {} of {}", levels_name(c, n.levels),
+                                              runs ? "runs" : "rows", rows);
+                         },
+                         [&](const ListPattern& n) { return "list: " + c.name(n.workspace); },
+                         [](const NoPattern&) { return std::string("nothing"); }},
+      pattern);
 }
 
 bool visits_all(const LoopPattern& pattern) {
