@@ -39,8 +39,9 @@ Jit::Jit(JitOptions options)
     : options_(std::move(options)),
       compiler_(find_program(options_.compiler, options_.search_path)),
       cache_(compiler_ ? options_.cache_folder : "", options_.cache_bytes, options_.note) {
-  identity_ = fmt::format("abi {}\nflags {}\nprocessor {}\ncompiler {}\n", SPD_ABI_VERSION, join(options_.flags, " "),
-                          processor_identity(), compiler_ ? compiler_identity(*compiler_) : "none");
+  identity_ =
+      fmt::format("abi {}\nflags {}\nprocessor {}\ncompiler {}\n", long_hash(abi_text()), join(options_.flags, " "),
+                  processor_identity(), compiler_ ? compiler_identity(*compiler_) : "none");
 }
 
 std::string Jit::key(std::string_view text) const { return long_hash(identity_ + std::string(text)); }
