@@ -42,22 +42,46 @@ Found find(const Stmt& s, std::initializer_list<LoopKind> kinds) {
   return out;
 }
 
-}  // namespace
-
-CudaKernel cuda_kernel(const Function& f) {
+struct Parts {
+  Found blocks;
+  int64_t threads;
+};
+Parts parts_of(const Function& f) {
   Found blocks = find(f.body, {LoopKind::GPUBlock});
   Found inside = find(blocks.loop->body, {LoopKind::GPUThread, LoopKind::GPUWarp});
   auto lo = constant_integer(inside.loop->lo), hi = constant_integer(inside.loop->hi);
   int64_t threads = lo && hi ? (*hi - *lo) * (inside.loop->kind == LoopKind::GPUWarp ? warp_size : 1) : 0;
   require(threads >= 1 && threads <= 1024, "a block has a literal number of threads, at most 1024");
+  return {blocks, threads};
+}
 
-  const Spelling& cuda = spelling(Language::Cuda);
-  Needs needs;
-  StmtText text(cuda, needs);
+std::string definition(const Function& f, int64_t threads, Needs& needs) {
+  StmtText text(spelling(Language::Cuda), needs);
   text.names().reserve(f.name);
   std::string params = text.parameter_list(f);
   text.stmt(f.body);
-  std::string body = text.take();
+  return fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n{}}}\n", threads, f.name, params,
+                     text.take());
+}
+
+std::string with_preamble(const std::string& definitions, const Needs& needs) {
+  return fmt::format("#include \"abi.h\"\n{}\n{}", preamble(spelling(Language::Cuda), needs), definitions);
+}
+
+}  // namespace
+
+std::string cuda_text(const std::vector<Function>& functions) {
+  Needs needs;
+  std::string definitions;
+  for (const Function& f : functions)
+    definitions += (definitions.empty() ? "" : "\n") + definition(f, parts_of(f).threads, needs);
+  return with_preamble(definitions, needs);
+}
+
+CudaKernel cuda_kernel(const Function& f) {
+  auto [blocks, threads] = parts_of(f);
+  Needs needs;
+  std::string text = with_preamble(definition(f, threads, needs), needs);
 
   // The number of blocks as a function of its own, of the whole numbers alone.
   FunctionBuilder count(f.name + "_blocks");
@@ -71,10 +95,7 @@ CudaKernel cuda_kernel(const Function& f) {
   for (const Param& p : f.params)
     if (!p.var.type.is_array()) counting.params.push_back(p);
 
-  return {f.name,
-          fmt::format("#include \"abi.h\"\n{}\nextern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n{}}}\n",
-                      preamble(cuda, needs), threads, f.name, params, body),
-          counting, int(threads)};
+  return {f.name, text, counting, int(threads)};
 }
 
 int64_t block_count(const CudaKernel& kernel, const spd_call& call) {

@@ -6,6 +6,7 @@
 // kernel, in order: arrays as device pointers, numbers by value.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "ir/nodes.hpp"
 #include "spdistal/abi.h"
@@ -19,6 +20,9 @@ struct CudaKernel {
 };
 
 CudaKernel cuda_kernel(const ir::Function& f);
+
+/// Several kernels in one text.
+std::string cuda_text(const std::vector<ir::Function>& functions);
 
 /// How many blocks a call takes: computed on the host from the call's numbers (arrays may be on the device).
 int64_t block_count(const CudaKernel& kernel, const spd_call& call);

@@ -209,9 +209,12 @@ ExprText::Text ExprText::parts(const Expr& e) {
       },
       [&](const Shuffle& n) {
         constexpr std::string_view peers[] = {"", "_up", "_down", "_xor"};
-        std::string width = n.width == warp_size ? "" : fmt::format(", {}", n.width);
-        return primary(fmt::format("__shfl{}_sync(0xffffffff, {}, {}{})", peers[size_t(n.peer)], exact(n.value),
-                                   exact(n.by), width));
+        if (n.width == warp_size)
+          return primary(
+              fmt::format("__shfl{}_sync(0xffffffff, {}, {})", peers[size_t(n.peer)], exact(n.value), exact(n.by)));
+        needs_.helpers.insert(Helper::WarpReduce);
+        return primary(fmt::format("__shfl{}_sync(group_mask<{}>(), {}, {}, {})", peers[size_t(n.peer)], n.width,
+                                   exact(n.value), exact(n.by), n.width));
       },
       [&](const WarpReduce& n) { return primary(warp_text("warp_", n.op, n.width, n.value)); },
       [&](const WarpScan& n) { return primary(warp_text("warp_scan_", n.op, n.width, n.value)); },

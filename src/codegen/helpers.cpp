@@ -227,30 +227,48 @@ template <class T> static __device__ void atomic_add(complex_of<T>* to, complex_
 )";
 
 constexpr std::string_view cuda_warp = R"(
+// The lanes of this one's group, which may run apart from the others of the warp.
+template <int width> static __device__ unsigned group_mask() {
+  return width == 32 ? 0xffffffff : ((1u << width % 32) - 1) << (threadIdx.x & 31 & ~(width - 1));
+}
 template <int width = 32, class T> static __device__ T warp_add(T x) {
-  for (int d = width / 2; d; d /= 2) x += __shfl_xor_sync(0xffffffff, x, d);
+  for (int d = width / 2; d; d /= 2) x += __shfl_xor_sync(group_mask<width>(), x, d);
   return x;
 }
 template <int width = 32, class T> static __device__ T warp_min(T x) {
-  for (int d = width / 2; d; d /= 2) { const T y = __shfl_xor_sync(0xffffffff, x, d); x = y < x ? y : x; }
+  for (int d = width / 2; d; d /= 2) { const T y = __shfl_xor_sync(group_mask<width>(), x, d); x = y < x ? y : x; }
   return x;
 }
 template <int width = 32, class T> static __device__ T warp_max(T x) {
-  for (int d = width / 2; d; d /= 2) { const T y = __shfl_xor_sync(0xffffffff, x, d); x = x < y ? y : x; }
+  for (int d = width / 2; d; d /= 2) { const T y = __shfl_xor_sync(group_mask<width>(), x, d); x = x < y ? y : x; }
   return x;
 }
 template <int width = 32, class T> static __device__ T warp_scan_add(T x) {
-  for (int d = 1; d < width; d *= 2) { const T y = __shfl_up_sync(0xffffffff, x, d, width); if (threadIdx.x % width >= d) x += y; }
+  for (int d = 1; d < width; d *= 2) { const T y = __shfl_up_sync(group_mask<width>(), x, d, width); if (threadIdx.x % width >= d) x += y; }
   return x;
 }
 template <int width = 32, class T> static __device__ T warp_scan_min(T x) {
-  for (int d = 1; d < width; d *= 2) { const T y = __shfl_up_sync(0xffffffff, x, d, width); x = y < x ? y : x; }
+  for (int d = 1; d < width; d *= 2) { const T y = __shfl_up_sync(group_mask<width>(), x, d, width); x = y < x ? y : x; }
   return x;
 }
 template <int width = 32, class T> static __device__ T warp_scan_max(T x) {
-  for (int d = 1; d < width; d *= 2) { const T y = __shfl_up_sync(0xffffffff, x, d, width); x = x < y ? y : x; }
+  for (int d = 1; d < width; d *= 2) { const T y = __shfl_up_sync(group_mask<width>(), x, d, width); x = x < y ? y : x; }
   return x;
 }
+)";
+
+// Of the device's heap; a thread that gets none stops the kernel.
+constexpr std::string_view cuda_scratch = R"(
+template <class T> struct scratch {
+  T* data;
+  __device__ scratch(int64_t count, bool zeroed) : data((T*)malloc(count * sizeof(T) + 1)) {
+    if (!data) __trap();
+    if (zeroed) for (int64_t i = 0; i < count; i++) data[i] = T(0);
+  }
+  scratch(const scratch&) = delete;
+  __device__ ~scratch() { free(data); }
+  __device__ operator T*() const { return data; }
+};
 )";
 
 constexpr std::string_view cuda_min_max = R"(
@@ -284,7 +302,7 @@ std::string preamble(const Spelling& spelling, const Needs& needs) {
   add(Helper::Search, cuda ? on_device(search) : std::string(search));
   add(Helper::Sort, cuda ? on_device(insertion_sort) : std::string(rank_sort));
   add(Helper::Sort, cuda ? on_device(sort) : std::string(sort));
-  if (!cuda) add(Helper::Scratch, scratch);
+  add(Helper::Scratch, cuda ? cuda_scratch : scratch);
   if (!cuda) add(Helper::OwnScratch, own_scratch);
   if (!cuda) add(Helper::Resize, resize);
   if (!cuda) add(Helper::Append, append);

@@ -33,6 +33,12 @@ Kernel Kernel::interpreted(const ir::Function& f, std::string text) {
   return Kernel(std::make_shared<const State>(State{std::move(text), &host, host.load(interpreter), false}));
 }
 
+Kernel Kernel::from_function(std::function<int(spd_call&)> run, std::string text) {
+  runtime::Device& host = runtime::host_device();
+  runtime::HostFunction function{std::move(run)};
+  return Kernel(std::make_shared<const State>(State{std::move(text), &host, host.load(function), true}));
+}
+
 Kernel Kernel::with_instead(std::function<Kernel()> make) const {
   Kernel out = *this;
   out.instead_ = std::make_shared<Instead>();

@@ -16,6 +16,8 @@ class Kernel {
   /// Loads the function `name` from a shared library into the host; SystemError where that fails.
   static Kernel from_library(const std::string& path, const std::string& name, std::string text);
   static Kernel interpreted(const ir::Function& f, std::string text);
+  /// What the host does to run a kernel on another device.
+  static Kernel from_function(std::function<int(spd_call&)> run, std::string text);
 
   /// The same kernel, with one to call where it returns a code; that is made when it is first needed.
   Kernel with_instead(std::function<Kernel()> make) const;
@@ -23,7 +25,7 @@ class Kernel {
   void operator()(spd_call& call) const;
 
   bool compiled() const;
-  /// The C++ text, also of an interpreted one.
+  /// The C++ or CUDA text, also of an interpreted one.
   const std::string& text() const;
 
  private:

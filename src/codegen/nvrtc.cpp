@@ -19,6 +19,9 @@ struct Nvrtc::Functions {
   int (*log)(Program, char*);
   int (*ptx_size)(Program, size_t*);
   int (*ptx)(Program, char*);
+  int (*cubin_size)(Program, size_t*);
+  int (*cubin)(Program, char*);
+  int (*version)(int* major, int* minor);
   int (*destroy)(Program*);
 
   bool load(void* library) {
@@ -28,7 +31,8 @@ struct Nvrtc::Functions {
     };
     return get(create, "nvrtcCreateProgram") && get(compile, "nvrtcCompileProgram") &&
            get(log_size, "nvrtcGetProgramLogSize") && get(log, "nvrtcGetProgramLog") &&
-           get(ptx_size, "nvrtcGetPTXSize") && get(ptx, "nvrtcGetPTX") && get(destroy, "nvrtcDestroyProgram");
+           get(ptx_size, "nvrtcGetPTXSize") && get(ptx, "nvrtcGetPTX") && get(cubin_size, "nvrtcGetCUBINSize") &&
+           get(cubin, "nvrtcGetCUBIN") && get(version, "nvrtcVersion") && get(destroy, "nvrtcDestroyProgram");
   }
 };
 
@@ -62,15 +66,27 @@ std::string Nvrtc::compile(const std::string& text, const std::string& name) con
     size_of(program, &size);
     std::string out(size, '\0');
     if (size > 0) get(program, out.data());
-    while (!out.empty() && out.back() == '\0') out.pop_back();
     return out;
   };
-  std::string log = fetch(f.log_size, f.log), ptx = status == 0 ? fetch(f.ptx_size, f.ptx) : "";
+  auto text_of = [](std::string bytes) {
+    while (!bytes.empty() && bytes.back() == '\0') bytes.pop_back();
+    return bytes;
+  };
+  bool machine_code = options_.architecture.starts_with("sm_");
+  std::string log = text_of(fetch(f.log_size, f.log)), out;
+  if (status == 0) out = machine_code ? fetch(f.cubin_size, f.cubin) : text_of(fetch(f.ptx_size, f.ptx));
   f.destroy(&program);
   if (status != 0)
     throw SystemError(fmt::format("NVRTC failed on kernel '{}' (code {})", name, status), "nvrtc " + join(flags, " "),
                       log);
-  return ptx;
+  return out;
+}
+
+std::string Nvrtc::identity() const {
+  int major = 0, minor = 0;
+  functions_->version(&major, &minor);
+  return fmt::format("nvrtc {}.{}\nflags {}\narchitecture {}\n", major, minor, join(options_.flags, " "),
+                     options_.architecture);
 }
 
 }  // namespace spdistal::codegen

@@ -11,7 +11,7 @@ struct NvrtcOptions {
   /// Tried in order: names as the loader finds them, or paths.
   std::vector<std::string> libraries = {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
                                         "/usr/local/cuda/lib64/libnvrtc.so"};
-  std::string architecture = "compute_80";
+  std::string architecture = "compute_80";  // virtual: PTX; real (sm_90): machine code
   std::vector<std::string> flags = {"--std=c++17", "--restrict"};
 };
 
@@ -20,8 +20,10 @@ class Nvrtc {
   /// The compiler, or nothing where none of the libraries is there.
   static std::optional<Nvrtc> find(NvrtcOptions options = {});
 
-  /// PTX of a CUDA text that may include abi.h. SystemError with the log where it does not compile.
+  /// PTX or machine code of a CUDA text that may include abi.h. SystemError with the log where it does not compile.
   std::string compile(const std::string& text, const std::string& name) const;
+  /// Tells compilers, options and architectures apart.
+  std::string identity() const;
 
  private:
   struct Functions;

@@ -86,7 +86,12 @@ const std::vector<std::string>& reserved_words() {
         "blockDim", "gridDim", "warpSize", "int32_t", "int64_t", "complex64", "complex128", "call", "min", "max",
         "lower_bound", "upper_bound", "sort", "scratch", "own_scratch", "resize", "append", "past_caches", "stream",
         "fence", "splat", "quotient", "min_of", "max_of", "atomic_add", "warp_add", "warp_min", "warp_max", "spd_call",
-        "spd_tensor", "spd_array", "spd_level", "spd_context", "spd_kernel", "main"};
+        "spd_tensor", "spd_array", "spd_level", "spd_context", "spd_kernel", "main",
+        // Macros of CUDA's own headers, and what helpers call.
+        "NULL", "offsetof", "INFINITY", "NAN", "CHAR_BIT", "CHAR_MAX", "CHAR_MIN", "INT_MAX", "INT_MIN", "SHRT_MAX",
+        "SHRT_MIN", "SCHAR_MAX", "SCHAR_MIN", "UCHAR_MAX", "USHRT_MAX", "UINT_MAX", "LONG_MAX", "LONG_MIN", "ULONG_MAX",
+        "LLONG_MAX", "LLONG_MIN", "ULLONG_MAX", "assert", "malloc", "free", "atomicAdd", "hypot", "complex_of",
+        "warp_scan_add", "warp_scan_min", "warp_scan_max", "group_mask"};
     for (ScalarType type : all_scalar_types)
       for (int lanes = 2; lanes <= 64; lanes *= 2)
         out.push_back(type_text(spelling(Language::Cpp), {type, ir::Type::Form::Value, lanes}));

@@ -260,10 +260,9 @@ void StmtText::allocate(const Allocate& n, Helper scratch) {
   std::string type = expr_.type(n.array.type.element());
   if (n.space == Space::Shared) return line("__shared__ {} {}[{}];", type, name, size);
   if (!takes_memory(n)) return line("{} {}[{}]{};", type, name, size, n.fill == Fill::Zeroed ? " = {}" : "");
-  require(spelling_.language == Language::Cpp, "GPU threads have small arrays of constant size alone");
   needs_.helpers.insert(scratch);
-  line("{}<{}> {}(call, {}, {});", scratch == Helper::OwnScratch ? "own_scratch" : "scratch", type, name, size,
-       n.fill == Fill::Zeroed ? "true" : "false");
+  line("{}<{}> {}({}{}, {});", scratch == Helper::OwnScratch ? "own_scratch" : "scratch", type, name,
+       spelling_.language == Language::Cpp ? "call, " : "", size, n.fill == Fill::Zeroed ? "true" : "false");
 }
 
 // Memory that runs out inside of the region is caught there, and thrown when all threads are back.

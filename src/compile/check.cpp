@@ -22,15 +22,11 @@ namespace {
 
 // What a schedule asks for that this build does in a plainer way: right, but slower than hoped for.
 void note_what_is_not_followed(std::vector<std::string>& notes, const ConcreteStatement& statement) {
-  bool gpu = false, leaf = false;
-  each<Forall>(statement.body, [&](const Forall& loop) {
-    gpu |= loop.tags.parallel && loop.tags.parallel->unit >= Unit::GPUBlock;
-    leaf |= !loop.tags.leaf.empty();
-  });
+  bool leaf = false;
+  each<Forall>(statement.body, [&](const Forall& loop) { leaf |= !loop.tags.leaf.empty(); });
   auto note = [&](bool applies, const char* text) {
     if (applies && std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(text);
   };
-  note(gpu, "loops over GPU units run on the CPU, one iteration after the other");
   note(leaf, "substitute is not followed: the loops run as generated code");
 }
 

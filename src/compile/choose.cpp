@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compile/leaf.hpp"
 #include "level/level.hpp"
 #include "notation/concretize.hpp"
 #include "notation/races.hpp"
@@ -101,48 +102,83 @@ double imbalance(runtime::Transport& transport, const Home& home, int64_t pieces
   return all == 0 ? 1 : double(most) * double(pieces) / double(all);
 }
 
-// Equal shares of the non-zeros, where blocks of rows would be badly skewed and the result can be added up.
-std::optional<Chosen> over_non_zeros(Process& process, const Chosen& chosen, int64_t pieces, const Homes& homes) {
+// An operand whose blocks of rows would be badly skewed, and whose loops go over all it stores: its non-zeros can be dealt
+// out, where the result can be added up.
+struct Skewed {
+  notation::Access access;
+  double skew;
+};
+std::optional<Skewed> skewed_operand(Process& process, const ConcreteStatement& statement, int64_t blocks,
+                                     const Homes& homes, int64_t worth_it) {
   constexpr double badly = 2;
-  constexpr int64_t worth_it = 4096;  // non-zeros of a piece
-  const ConcreteStatement& statement = chosen.statement;
   std::vector<Forall> loops = outer_loops(statement.body);
   if (loops.empty() || !statement.result.format().is_dense() || !loops.back().body.is<Assign>()) return {};
-  const Assign& assign = *loops.back().body.as<Assign>();
-  Printer names;
-  names(statement);
-  std::optional<Chosen> out;
-  each<notation::Access>(assign.rhs, [&](const notation::Access& a) {
+  std::optional<Skewed> out;
+  each<notation::Access>(loops.back().body.as<Assign>()->rhs, [&](const notation::Access& a) {
     const Format& format = a.tensor.format();
     if (out || a.tensor.order() < 2 || format.is_dense() || !homes.contains(a.tensor)) return;
     if (format.levels().back().properties().full) return;
     for (size_t k = 0; k < a.tensor.order(); k++)
       if (k >= loops.size() || !(loops[k].var == a.indices[size_t(format.mode_order()[k])])) return;
     const Home& home = *homes.at(a.tensor);
-    if (home.nnz() < worth_it * pieces) return;
-    double skew = imbalance(process.transport(), home, pieces);
-    if (skew < badly) return;
-    std::vector<Command> commands;
-    IndexVar fused = loops[0].var;
-    for (size_t k = 1; k < a.tensor.order(); k++) {
-      IndexVar next(k + 1 == a.tensor.order() ? "f" : "f" + std::to_string(k));
-      commands.push_back(Fuse{fused, loops[k].var, next});
-      fused = next;
-    }
-    IndexVar position("fp"), outer("fo"), inner("fi");
-    commands.push_back(Pos{fused, position, Expression(Expr(a))});
-    commands.push_back(Divide{position, outer, inner, pieces});
-    commands.push_back(Distribute{{outer}});
-    Result<ConcreteStatement> cut_up = schedule::apply(commands, statement);
-    if (!cut_up) return;
-    if (process.context.threads > 1)
-      if (Result<ConcreteStatement> parallel = schedule::apply(Parallelize{inner, CPUThread, Race::Auto}, *cut_up))
-        cut_up = parallel;
-    out = Chosen{*cut_up, chosen.conversions, std::move(commands),
-                 fmt::format("blocks of {} would have up to {:.1f} times their share of the non-zeros of {}",
-                             names.name(loops[0].var), skew, names.name(a.tensor))};
+    if (home.nnz() < worth_it * blocks) return;
+    double skew = imbalance(process.transport(), home, blocks);
+    if (skew >= badly) out = Skewed{a, skew};
   });
   return out;
+}
+
+// Fuses the loops over what an access stores into one over its positions.
+std::vector<Command> into_positions(const ConcreteStatement& statement, const notation::Access& a,
+                                    const IndexVar& position) {
+  std::vector<Forall> loops = outer_loops(statement.body);
+  std::vector<Command> commands;
+  IndexVar fused = loops[0].var;
+  for (size_t k = 1; k < a.tensor.order(); k++) {
+    IndexVar next(k + 1 == a.tensor.order() ? "f" : "f" + std::to_string(k));
+    commands.push_back(Fuse{fused, loops[k].var, next});
+    fused = next;
+  }
+  commands.push_back(Pos{fused, position, Expression(Expr(a))});
+  return commands;
+}
+
+// Equal shares of the non-zeros, where blocks of rows would be badly skewed.
+std::optional<Chosen> over_non_zeros(Process& process, const Chosen& chosen, int64_t pieces, const Homes& homes,
+                                     Unit unit) {
+  constexpr int64_t worth_it = 4096;  // non-zeros of a piece
+  const ConcreteStatement& statement = chosen.statement;
+  std::optional<Skewed> skewed = skewed_operand(process, statement, pieces, homes, worth_it);
+  if (!skewed) return {};
+  IndexVar position("fp"), outer("fo"), inner("fi");
+  std::vector<Command> commands = into_positions(statement, skewed->access, position);
+  commands.push_back(Divide{position, outer, inner, pieces});
+  commands.push_back(Distribute{{outer}});
+  Result<ConcreteStatement> cut_up = schedule::apply(commands, statement);
+  if (!cut_up) return {};
+  if (process.context.threads > 1 || unit != CPUThread)
+    if (Result<ConcreteStatement> parallel = schedule::apply(Parallelize{inner, unit, Race::Auto}, *cut_up))
+      cut_up = parallel;
+  Printer names;
+  names(statement);
+  return Chosen{
+      *cut_up, chosen.conversions, std::move(commands),
+      fmt::format("blocks of {} would have up to {:.1f} times their share of the non-zeros of {}",
+                  names.name(outer_loops(statement.body)[0].var), skewed->skew, names.name(skewed->access.tensor))};
+}
+
+// The same inside of one piece, for the threads of a GPU: rows that are far longer than others would keep a few of them
+// busy when all others are done.
+std::optional<ConcreteStatement> over_positions_on_gpu(Process& process, const ConcreteStatement& statement,
+                                                       const Homes& homes) {
+  constexpr int64_t blocks = 1024, worth_it = 64;
+  std::optional<Skewed> skewed = skewed_operand(process, statement, blocks, homes, worth_it);
+  if (!skewed) return {};
+  IndexVar position("fp");
+  std::vector<Command> commands = into_positions(statement, skewed->access, position);
+  commands.push_back(Parallelize{position, GPUThread, Race::Auto});
+  Result<ConcreteStatement> out = schedule::apply(commands, statement);
+  return out ? std::optional(*out) : std::nullopt;
 }
 
 Chosen with_conversions(const ScheduledStatement& statement) {
@@ -156,6 +192,13 @@ std::optional<IndexVar> first_local(const ConcreteStatement& statement) {
   for (const Forall& loop : outer_loops(statement.body))
     if (loop.tags.place == Place::Local) return loop.var;
   return {};
+}
+
+// A schedule that says nothing of processors, for GPUs.
+ConcreteStatement completed(const ConcreteStatement& statement) {
+  bool parallel = false;
+  each<Forall>(statement.body, [&](const Forall& loop) { parallel |= loop.tags.parallel.has_value(); });
+  return parallel ? statement : over_gpu(statement);
 }
 
 }  // namespace
@@ -172,6 +215,21 @@ ConcreteStatement over_threads(const ConcreteStatement& statement) {
   return vectors ? *vectors : out;
 }
 
+ConcreteStatement over_gpu(const ConcreteStatement& statement) {
+  std::optional<IndexVar> outer = first_local(statement);
+  if (!outer) return statement;
+  Result<ConcreteStatement> parallel = schedule::apply(Parallelize{*outer, GPUThread, Race::Auto}, statement);
+  return parallel ? *parallel : statement;
+}
+
+bool is_for_gpus(const ScheduledStatement& statement) {
+  bool found = runs_on_gpu(statement.scheduled);
+  for (const TensorVar& tensor : tensors(statement.assignment))
+    if (const auto& distribution = tensor.format().distribution())
+      for (const Grid& grid : distribution->machine().levels()) found |= grid.kind() == GPU;
+  return found;
+}
+
 int64_t pieces_of(const ScheduledStatement& statement, int ranks) {
   for (const TensorVar& tensor : tensors(statement.assignment))
     if (const auto& distribution = tensor.format().distribution()) {
@@ -185,24 +243,33 @@ int64_t pieces_of(const ScheduledStatement& statement, int ranks) {
 }
 
 Chosen choose(const ScheduledStatement& statement) {
-  if (!statement.commands.empty()) return {statement.scheduled};
+  bool gpus = is_for_gpus(statement);
+  if (!statement.commands.empty()) return {gpus ? completed(statement.scheduled) : statement.scheduled};
+  auto inside = gpus ? over_gpu : over_threads;
   Chosen chosen = with_conversions(statement);
-  for (Conversion& c : chosen.conversions) c.statement = over_threads(c.statement);
-  chosen.statement = over_threads(chosen.statement);
+  for (Conversion& c : chosen.conversions) c.statement = inside(c.statement);
+  chosen.statement = inside(chosen.statement);
   return chosen;
 }
 
 Chosen choose(Process& process, const ScheduledStatement& statement, int64_t pieces, const Homes& homes) {
-  if (!statement.commands.empty() || pieces <= 1) return choose(statement);
+  bool gpus = is_for_gpus(statement);
+  if (!statement.commands.empty() || pieces <= 1) {
+    Chosen chosen = choose(statement);
+    if (!gpus || !statement.commands.empty() || !chosen.conversions.empty()) return chosen;
+    if (auto dealt = over_positions_on_gpu(process, statement.scheduled, homes)) chosen.statement = *dealt;
+    return chosen;
+  }
+  auto inside = gpus ? over_gpu : over_threads;
   Chosen chosen = with_conversions(statement);
   for (Conversion& c : chosen.conversions) {
     // The copy has no distribution of its own: it lives in blocks, one for each rank.
     if (int ranks = process.transport().size(); ranks > 1) c.statement = over_pieces({c.statement}, ranks).statement;
-    c.statement = over_threads(c.statement);
+    c.statement = inside(c.statement);
   }
-  if (std::optional<Chosen> balanced = over_non_zeros(process, chosen, pieces, homes)) return *balanced;
+  if (auto balanced = over_non_zeros(process, chosen, pieces, homes, gpus ? GPUThread : CPUThread)) return *balanced;
   chosen = over_pieces(std::move(chosen), pieces);
-  chosen.statement = over_threads(chosen.statement);
+  chosen.statement = inside(chosen.statement);
   return chosen;
 }
 

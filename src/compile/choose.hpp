@@ -28,5 +28,9 @@ Chosen choose(Process& process, const ScheduledStatement& statement, int64_t pie
 int64_t pieces_of(const ScheduledStatement& statement, int ranks);
 /// The loops with the outermost over threads where that is safe, and sums over dense ranges in vectors.
 notation::ConcreteStatement over_threads(const notation::ConcreteStatement& statement);
+/// The loops with the outermost over the threads of a GPU; where iterations race, sums are kept apart.
+notation::ConcreteStatement over_gpu(const notation::ConcreteStatement& statement);
+/// Does a statement run on GPUs: do its tensors live on a machine of them, or its loops run there?
+bool is_for_gpus(const ScheduledStatement& statement);
 
 }  // namespace spdistal

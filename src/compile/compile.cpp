@@ -14,8 +14,13 @@ using namespace notation;
 Compiled compile(Process& process, const ScheduledStatement& said, const Homes& homes) {
   agree_on(process.transport(), said);
   note_what_is_slow(process, said);
+  std::optional<memory::Place> gpu;
+  if (is_for_gpus(said)) gpu = process.gpu().device().place();  // refused before anything is computed
   Compiled out(choose(process, said, pieces_of(said, process.transport().size()), homes));
   bind_pieces(out.loops(), process.transport().size());
+  if (runs_on_gpu(out.loops())) out.device = gpu;
+  for (CompiledCopy& copy : out.copies)
+    if (runs_on_gpu(copy.loops.loops())) copy.loops.device = gpu;
   return out;
 }
 
@@ -38,7 +43,9 @@ const Leaf& Compiled::leaf(LeafKind kind, const PatternOf& pattern) {
     const Pattern* met = pattern(access);
     return met ? widths_of(*met) : narrowest_widths(access.tensor);
   };
-  leaves_.emplace_back(kind, std::make_unique<Leaf>(loops_of(kind), widths, options_of(kind)));
+  LeafOptions options = options_of(kind);
+  if (device) options.mapping.average_row = average_row(lower::operands_of(loops_of(kind)), pattern);
+  leaves_.emplace_back(kind, std::make_unique<Leaf>(loops_of(kind), widths, std::move(options)));
   return *leaves_.back().second;
 }
 
@@ -51,7 +58,9 @@ Leaf::Leaf(const ConcreteStatement& statement, const Widths& widths, LeafOptions
 
 // passes
 const ir::Function& Leaf::function() const {
-  auto optimized = [](const ir::Function& f) { return passes::optimize(f, {.target = {codegen::vector_bytes()}}); };
+  passes::Target target{codegen::vector_bytes()};
+  if (options_.device) target.processor = passes::Target::Processor::Device;
+  auto optimized = [target](const ir::Function& f) { return passes::optimize(f, {.target = target}); };
   if (function_) return *function_;
   function_ = optimized(kernel_.function);
   if (!is_placed() && kernel_.assembly != lower::Assembly::Listed)
@@ -61,10 +70,17 @@ const ir::Function& Leaf::function() const {
   return *function_;
 }
 
+// grids, where it runs on a device
+ir::Launches Leaf::launches() const { return passes::launches(function(), options_.mapping); }
+
 // compile
-const codegen::Kernel& Leaf::code(codegen::Jit& jit) const {
-  if (!code_) code_ = jit.load(function());
-  return *code_;
+const codegen::Kernel& Leaf::code(Process& process) const {
+  if (code_) return *code_;
+  if (!options_.device) return code_.emplace(process.jit.load(function()));
+  std::function<ir::Launches()> instead;
+  if (function().instead)
+    instead = [make = function().instead, mapping = options_.mapping] { return passes::launches(make(), mapping); };
+  return code_.emplace(process.gpu().load(launches(), instead));
 }
 
 }  // namespace spdistal

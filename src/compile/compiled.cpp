@@ -37,8 +37,10 @@ const ConcreteStatement& Compiled::loops_of(LeafKind kind) const {
 }
 
 LeafOptions Compiled::options_of(LeafKind kind) const {
-  if (kind == LeafKind::Whole) return {};
-  LeafOptions out{.operands = lower::Operands::Pieces, .start = kind == LeafKind::Piece ? Start::Zero : Start::Old};
+  if (kind == LeafKind::Whole) return {.device = device};
+  LeafOptions out{.operands = lower::Operands::Pieces,
+                  .start = kind == LeafKind::Piece ? Start::Zero : Start::Old,
+                  .device = device};
   for (const Forall& loop : program().loops) out.outer.push_back(loop.var);
   if (kind == LeafKind::Chunk) out.outer.push_back(chunked()->var);
   return out;

@@ -1,5 +1,7 @@
 #include "compile/leaf.hpp"
 
+#include <algorithm>
+
 namespace spdistal {
 
 using namespace notation;
@@ -27,6 +29,24 @@ lower::IndexWidths narrowest_widths(const TensorVar& tensor, ScalarType position
     out.crd.push_back(size ? type_of(width_for(*size)) : ScalarType::Int64);
   }
   return out;
+}
+
+double average_row(std::span<const Access> accesses, const PatternOf& pattern) {
+  double most = 1;
+  for (const Access& access : accesses) {
+    const Pattern* met = pattern(access);
+    if (!met || met->order() < 2 || met->levels().back().pos.empty()) continue;
+    int64_t places = met->level(met->order() - 2).positions;
+    most = std::max(most, double(met->nnz()) / double(std::max<int64_t>(1, places)));
+  }
+  return most;
+}
+
+bool runs_on_gpu(const ConcreteStatement& statement) {
+  bool gpu = false;
+  each<Forall>(statement.body,
+               [&](const Forall& loop) { gpu |= loop.tags.parallel && loop.tags.parallel->unit >= Unit::GPUBlock; });
+  return gpu;
 }
 
 Leaf::Leaf(const ConcreteStatement& statement, const Storages& storages, const LeafOptions& options)

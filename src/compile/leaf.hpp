@@ -5,12 +5,14 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "codegen/jit.hpp"
 #include "lower/lower.hpp"
 #include "notation/concrete.hpp"
+#include "passes/launches.hpp"
 #include "tensor/storage.hpp"
 
 namespace spdistal {
@@ -36,9 +38,19 @@ struct LeafOptions {
   std::optional<notation::Start> start = {};
   /// Results that are assembled have positions of 32 bits up to this many entries: tests take fewer than 2^31 - 1.
   int64_t largest_position = std::numeric_limits<int32_t>::max();
+  /// The device that the kernel runs on, if it is not the host, and how loops are mapped to it.
+  std::optional<memory::Place> device = {};
+  passes::Mapping mapping = {};
   /// Workspaces of larger dimensions may be hashed.
   int64_t largest_dense_workspace = lower::Options{}.largest_dense_workspace;
 };
+
+/// How much is stored below a place of the level above the last, on average: of the access where that is most.
+double average_row(std::span<const notation::Access> accesses, const PatternOf& pattern);
+/// Do loops of the statement run on a GPU?
+bool runs_on_gpu(const notation::ConcreteStatement& statement);
+
+class Process;
 
 class Leaf {
  public:
@@ -52,8 +64,12 @@ class Leaf {
   const notation::ConcreteStatement& statement() const { return statement_; }
   /// The optimised kernel. Of a result that is assembled, the one that is run instead of it has positions of 64 bits.
   const ir::Function& function() const;
-  /// The kernel compiled, or interpreted where there is no compiler.
-  const codegen::Kernel& code(codegen::Jit& jit) const;
+  /// What a device runs of it.
+  ir::Launches launches() const;
+  /// The kernel compiled for the processor that it runs on, or interpreted where there is no compiler.
+  const codegen::Kernel& code(Process& process) const;
+  /// The device that it runs on; none: the host.
+  const std::optional<memory::Place>& device() const { return options_.device; }
 
   /// What the result holds before a call.
   notation::Start start() const { return options_.start.value_or(statement_.start); }

@@ -69,7 +69,7 @@ LeafCall::LeafCall(const Leaf& leaf, std::span<const Storage* const> operands, N
   require(operands.size() == leaf.kernel().operands.size(), "every access of a leaf has its piece");
   views_.reserve(operands.size());
   for (size_t k = 0; k < operands.size(); k++) {
-    views_.emplace_back(*operands[k]);
+    views_.emplace_back(*operands[k], leaf.device());
     set_operand(k, views_[k]);
   }
   set_numbers();
@@ -130,12 +130,15 @@ Storage LeafCall::compute_placed(const std::vector<Range>& bounds, runtime::Host
                                  const RunKernel& run) {
   const TensorVar& result = leaf_->kernel().result;
   PatternHandle pattern = result_pattern(bounds);
-  // Memory that comes zeroed from the system is cheaper than zeroing it.
-  bool zeroed = leaf_->kernel().zero_first || leaf_->start() == Start::Old;
+  // Memory that comes zeroed from the system is cheaper than zeroing it; that of a device is zeroed there.
+  const std::optional<memory::Place>& device = leaf_->device();
+  bool from_zero = leaf_->kernel().zero_first || leaf_->start() == Start::Old, zeroed = from_zero && !device;
   Storage out =
       zeroed ? Storage(pattern, result.type())
              : Storage(pattern, result.type(), Buffer::uninitialized(size_t(pattern->nnz()) * size_of(result.type())));
-  View view(out);
+  View view(out, device);
+  if (device && from_zero) view.zero();
+  else if (device) out.value_mirror().to_overwrite(*device);
   check_whole_levels(leaf_->kernel(), 0, view);
   tensors_[0] = view.tensor();
   launch(nullptr, context, run);
@@ -155,9 +158,12 @@ Storage LeafCall::compute(const std::vector<Range>& bounds, runtime::HostContext
     Coordinates entries(dims, result.type());
     int64_t count = values.count;
     entries.resize(count);
-    for (size_t d = 0; d < dims.size() && count > 0; d++)
-      memory::copy_bytes(entries.column(d).data(), made.arrays[d].data, size_t(count) * sizeof(int64_t));
-    memory::copy_bytes(entries.value_bytes(), values.data, size_t(count) * size_of(result.type()));
+    for (size_t d = 0; d < dims.size() && count > 0; d++) {
+      Buffer column = made.lists[d].take(count, sizeof(int64_t));
+      memory::copy_bytes(entries.column(d).data(), column.data(), column.size());
+    }
+    Buffer listed = made.values.take(count, size_of(result.type()));
+    memory::copy_bytes(entries.value_bytes(), listed.data(), listed.size());
     return pack(std::move(entries), result.format(), bounds);
   }
   IndexWidth pos = values.count > leaf_->largest_position() ? IndexWidth::Int64 : IndexWidth::Int32;
@@ -201,7 +207,7 @@ Storage compute(const Leaf& leaf, const Storages& storages, runtime::HostContext
   const TensorVar& result = leaf.kernel().result;
   if (!leaf.is_placed() || leaf.start() == Start::Zero) return call.compute(whole_bounds(result), context, run);
   Storage out = storages.at(result)->clone();
-  View view(out);
+  View view(out, leaf.device());
   call.compute_into(view, context, run);
   return out;
 }
@@ -210,7 +216,8 @@ void compute_into(Storage& result, const Leaf& leaf, const Storages& storages, r
                   const RunKernel& run) {
   require(leaf.overwrites(), "only what is overwritten is computed where something else was");
   LeafCall call = call_on(leaf, storages);
-  View view(result);
+  View view(result, leaf.device());
+  if (leaf.device() && !leaf.kernel().zero_first) result.value_mirror().to_overwrite(*leaf.device());
   call.compute_into(view, context, run);
 }
 

@@ -63,14 +63,14 @@ void Execution::prepare_pieces(const Homes& operands, const Shares& shares) {
 
 void Execution::prepare(Homes operands, const Shares& shares) {
   add_copies(operands);
-  if (is_whole(operands, shares)) whole_leaf(operands).code(process_.jit);
+  if (is_whole(operands, shares)) whole_leaf(operands).code(process_);
   else prepare_pieces(operands, shares);
 }
 
 void Execution::compute_whole(const Homes& operands, const Shares& shares, std::optional<Home>& result,
                               const std::vector<Scalar>& arguments) {
   const Leaf& leaf = whole_leaf(operands);
-  const codegen::Kernel& code = leaf.code(process_.jit);
+  const codegen::Kernel& code = leaf.code(process_);
   Storages storages;
   for (const auto& [tensor, home] : operands) storages.emplace(tensor, &home->piece(0));
   std::vector<const void*> numbers = addresses_of(arguments);
@@ -102,7 +102,7 @@ void Execution::compute(Homes operands, const Shares& shares, std::optional<Home
   pieces_->compute(operands, result, arguments);
 }
 
-std::string Execution::own_kernel() const { return pieces_ ? pieces_->kernel() : whole_->code(process_.jit).text(); }
+std::string Execution::own_kernel() const { return pieces_ ? pieces_->kernel() : whole_->code(process_).text(); }
 
 std::string Execution::kernel() const {
   if (copies_.empty()) return own_kernel();

@@ -21,7 +21,7 @@ const Leaf& Launcher::leaf_for(const Turn& turn) {
 }
 
 const codegen::Kernel& Launcher::code_for(const Turn& turn) {
-  const codegen::Kernel& code = leaf_for(turn).code(process_.jit);
+  const codegen::Kernel& code = leaf_for(turn).code(process_);
   if (kernel_.empty()) kernel_ = code.text();
   return code;
 }
@@ -31,7 +31,7 @@ LeafCall& Launcher::call_for(const Turn& turn) {
   std::vector<const void*> there;
   for (size_t k = 1; k < program_.accesses.size(); k++) {
     there.push_back(&piece(k, turn.colour).pattern());
-    there.push_back(piece(k, turn.colour).value_bytes());
+    there.push_back(piece(k, turn.colour).value_address());
   }
   if (kept.call && turn.step.empty() && there == kept.pieces) return *kept.call;
   code_for(turn);
@@ -63,7 +63,7 @@ LeafCall::NumberOf Launcher::numbers_for(const Leaf& leaf, const Turn& turn) con
 }
 
 RunKernel Launcher::run(const LeafCall& call) {
-  return [this, &code = call.leaf().code(process_.jit)](spd_call& c) {
+  return [this, &code = call.leaf().code(process_)](spd_call& c) {
     c.arguments = arguments_.data();
     code(c);
   };
@@ -71,7 +71,7 @@ RunKernel Launcher::run(const LeafCall& call) {
 
 void Launcher::compute_into(Storage& result, const Turn& turn) {
   LeafCall& call = call_for(turn);
-  View view(result);
+  View view(result, call.leaf().device());
   call.compute_into(view, process_.context, run(call));
 }
 

@@ -7,21 +7,26 @@
 namespace spdistal {
 
 // Arrays are only read through a view unless they are results.
-View::View(const Storage& storage)
-    : values_{const_cast<std::byte*>(storage.value_bytes()), storage.nnz(), nullptr},
+View::View(const Storage& storage, std::optional<memory::Place> device)
+    : values_{const_cast<std::byte*>(device ? storage.value_address() : storage.value_bytes()), storage.nnz(), nullptr},
       pattern_(storage.shared_pattern()),
       element_(size_of(storage.type())),
+      on_device_(device),
       device_(&runtime::device_at(storage.place())) {
+  if (device) values_.owner = &storage.value_mirror();
+  auto array = [&](const IndexArray& a) -> spd_array {
+    if (device) return {const_cast<void*>(a.address()), a.size(), a.mirror()};
+    return {const_cast<void*>(a.data()), a.size(), nullptr};
+  };
   for (const LevelArrays& level : pattern_->levels()) {
     spd_level view{};
     view.extent = level.range.size();
     view.lo = level.range.lo;
     view.stride = level.range.size();
     view.end = level.positions;
-    view.pos = {const_cast<void*>(level.pos.data()), level.pos.size(), nullptr};
-    view.crd = {const_cast<void*>(level.crd.data()), level.crd.size(), nullptr};
-    for (size_t n = 0; n < level.more.size(); n++)
-      view.more[n] = {const_cast<void*>(level.more[n].data()), level.more[n].size(), nullptr};
+    view.pos = array(level.pos);
+    view.crd = array(level.crd);
+    for (size_t n = 0; n < level.more.size(); n++) view.more[n] = array(level.more[n]);
     levels_.push_back(view);
   }
 }
@@ -45,6 +50,7 @@ View::View(std::span<const Range> ranges, std::span<const int64_t> strides, void
 }
 
 void View::zero() {
+  if (on_device_) return static_cast<memory::Mirror*>(values_.owner)->fill(*on_device_, std::byte(0));
   auto* bytes = static_cast<std::byte*>(values_.data);
   // The innermost levels that lie without gaps are one run.
   int64_t run = 1;

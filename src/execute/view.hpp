@@ -1,5 +1,6 @@
 // A tensor as a kernel sees it; the arrays are whoever's they are.
 #pragma once
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,8 +12,8 @@ namespace spdistal {
 
 class View {
  public:
-  /// A stored piece, all of it.
-  explicit View(const Storage& storage);
+  /// A stored piece, all of it, for a kernel of the host; or of a device, which finds its copies there.
+  explicit View(const Storage& storage, std::optional<memory::Place> device = {});
   /// A dense piece within a larger array: the coordinates that each level covers, and how far apart neighbours in the
   /// level above stand, outermost level first. `values` points to its first element, in memory of the host.
   View(std::span<const Range> ranges, std::span<const int64_t> strides, void* values, ScalarType type);
@@ -28,6 +29,7 @@ class View {
   spd_array values_{};
   PatternHandle pattern_;
   size_t element_ = 0;  // bytes
+  std::optional<memory::Place> on_device_ = {};
   runtime::Device* device_;
 };
 

@@ -35,13 +35,13 @@ void require_block(const Mask& active) {
     throw InternalError("internal error: only some threads of a block come to a barrier. Please report this.");
 }
 
-void require_warps(const Mask& active, std::string_view what) {
-  for (size_t first = 0; first < active.size(); first += warp_size) {
-    size_t end = std::min(active.size(), first + warp_size), there = 0;
+void require_groups(const Mask& active, size_t width, std::string_view what) {
+  for (size_t first = 0; first < active.size(); first += width) {
+    size_t end = std::min(active.size(), first + width), there = 0;
     for (size_t t = first; t < end; t++) there += active[t];
-    if (there != 0 && there != warp_size)
-      throw InternalError(
-          fmt::format("internal error: only some lanes of a warp come to {}. Please report this.", what));
+    if (there != 0 && there != width)
+      throw InternalError(fmt::format("internal error: only some lanes of a {} come to {}. Please report this.",
+                                      width == warp_size ? "warp" : "group", what));
   }
 }
 
@@ -241,7 +241,7 @@ class Lockstep {
         if (all.launch) all.launch->waited++;
       };
     return [](Threads& all, const Mask& active) {
-      require_warps(active, "a barrier");
+      require_groups(active, warp_size, "a barrier");
       if (!all.launch) return;
       for (size_t t = 0; t < active.size(); t += warp_size)
         if (active[t]) all.launch->warp_waited[t / warp_size]++;
@@ -256,7 +256,7 @@ class Lockstep {
         e,
         [&](const Shuffle& n) -> Expr {
           auto by = slots_.integer(n.by);
-          return set(Expr(n), n.value, together,
+          return set(Expr(n), n.value, size_t(n.width), together,
                      [=, width = n.width, peer = n.peer](Threads& all, const Mask& active, auto& x) {
                        std::vector<size_t> from(all.count());
                        all.each(active, [&](size_t t, Frame& f) { from[t] = peer_of(t, peer, by(f), width); });
@@ -264,13 +264,13 @@ class Lockstep {
                      });
         },
         [&](const WarpReduce& n) -> Expr {
-          return set(Expr(n), n.value, together,
+          return set(Expr(n), n.value, size_t(n.width), together,
                      [op = n.op, width = size_t(n.width)](Threads&, const Mask& active, auto& x) {
                        reduce(x, active, op, width);
                      });
         },
         [&](const WarpScan& n) -> Expr {
-          return set(Expr(n), n.value, together,
+          return set(Expr(n), n.value, size_t(n.width), together,
                      [op = n.op, width = size_t(n.width)](Threads&, const Mask& active, auto& x) {
                        scan(x, active, op, width);
                      });
@@ -278,7 +278,7 @@ class Lockstep {
         [&](const WarpVote& n) -> Expr {
           Expr one = select(n.cond, int32(1), int32(0));
           BinaryOp op = n.vote == Vote::Any ? BinaryOp::Max : n.vote == Vote::All ? BinaryOp::Min : BinaryOp::Add;
-          Expr all = set(one, one, together,
+          Expr all = set(one, one, warp_size, together,
                          [op](Threads&, const Mask& active, auto& x) { reduce(x, active, op, warp_size); });
           return n.vote == Vote::Count ? all : differ(all, 0);
         });
@@ -286,13 +286,13 @@ class Lockstep {
 
   /// A variable for `whole`, which `change` makes out of the values of `operand`.
   template <class F>
-  Expr set(const Expr& whole, const Expr& operand, std::vector<Step>& together, F change) {
+  Expr set(const Expr& whole, const Expr& operand, size_t width, std::vector<Step>& together, F change) {
     Var v = var("together", type_of(whole));
     size_t slot = slots_.declare_value(v);
     together.push_back(with_type(v.type.scalar, [&](auto zero) -> Step {
       using T = decltype(zero);
-      return [slot, change, value = slots_.eval<T>(operand)](Threads& all, const Mask& active) {
-        require_warps(active, "what it computes together");
+      return [slot, change, width, value = slots_.eval<T>(operand)](Threads& all, const Mask& active) {
+        require_groups(active, width, "what it computes together");
         std::vector<T> x(all.count());
         all.each(active, [&](size_t t, Frame& f) { x[t] = value(f); });
         change(all, active, x);

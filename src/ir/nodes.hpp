@@ -24,8 +24,9 @@
 //  - Threads of a GPU have for themselves what they declare and allocate, except what is Shared by those of a block. An
 //    element that one of them stores another uses only behind a Barrier that both came to (of the block, or of the warp
 //    where both are of one), or both by AtomicAdd; across blocks by AtomicAdd alone.
-//    All threads come to a Barrier of the block or none, all lanes of a warp to its Barriers and operations (Shuffle,
-//    WarpReduce, WarpScan, WarpVote) or none. These work on groups of `width` lanes: 2, 4, … 32 that follow each other.
+//    All threads come to a Barrier of the block or none, all lanes of a warp to its Barriers and WarpVotes. Shuffle,
+//    WarpReduce and WarpScan work on groups of `width` lanes, 2, 4, … 32 that follow each other: all of a group come to
+//    them or none.
 //  - Parallel runs its body for share = 0 … count-1, at the same time in compiled code: threads take one share after the
 //    other. Bodies share what was declared outside: they may read it, and store to elements that no other body uses, or
 //    by AtomicAdd. They assign no outer variable, do not wait for each other, and hold no further Parallel and no Resize.

@@ -42,6 +42,8 @@ struct Renamer {
 Expr substitute(const Expr& e, const std::map<Symbol, Expr>& by) { return replaced(e, by); }
 Stmt substitute(const Stmt& s, const std::map<Symbol, Expr>& by) { return replaced(s, by); }
 
+Stmt renamed(const Stmt& s, const std::map<Symbol, Symbol>& names) { return names.empty() ? s : Renamer{names}(s); }
+
 Stmt with_fresh_variables(const Stmt& s) {
   std::map<Symbol, Symbol> names;
   auto fresh = [&](const Var& v) { names.emplace(v.symbol, Symbol(v.symbol.name())); };

@@ -42,6 +42,10 @@ class IndexArray {
   const void* data() const { return bytes_ ? bytes_->data() : nullptr; }
   /// Keeps the elements while somebody has it.
   std::shared_ptr<const void> owner() const { return bytes_; }
+  /// Where it lies: to tell arrays apart, not to read what is there.
+  const void* address() const { return bytes_ ? bytes_->address() : nullptr; }
+  /// Its copy on a device; none where there is no memory.
+  memory::Mirror* mirror() const { return bytes_ ? &bytes_->mirror() : nullptr; }
   int64_t operator[](int64_t i) const {
     return width_ == IndexWidth::Int32 ? int64_t(static_cast<const int32_t*>(data())[i])
                                        : static_cast<const int64_t*>(data())[i];

@@ -29,6 +29,13 @@ int assignments_of_result(const Context& c, const Stmt& stmt) {
   return count;
 }
 
+bool is_for_gpu(const Context& c) {
+  bool found = false;
+  each<Forall>(c.statement.body,
+               [&](const Forall& loop) { found |= loop.tags.parallel && loop.tags.parallel->unit >= Unit::GPUBlock; });
+  return found;
+}
+
 bool holds_result(const Context& c, const Stmt& stmt) { return assignments_of_result(c, stmt) > 0; }
 
 bool indexes_result(const Context& c, const IndexVar& var) {

@@ -7,6 +7,8 @@
 namespace spdistal::lower {
 
 // ---- loops and the result ----
+/// Are loops parallelized over units of a GPU?
+bool is_for_gpu(const Context& c);
 bool holds_result(const Context& c, const notation::Stmt& stmt);
 bool indexes_result(const Context& c, const IndexVar& var);
 /// Does no coordinate of the result come from a loop's variable?

@@ -74,6 +74,12 @@ Buffer Buffer::borrowed(std::span<std::byte> bytes, std::shared_ptr<const void> 
   return out;
 }
 
+Mirror& Buffer::mirror() const {
+  require(place_.is_visible(), "memory of the host has a copy on a device");
+  if (!mirror_) mirror_ = std::make_unique<Mirror>(std::span(memory_.get(), bytes_));
+  return *mirror_;
+}
+
 Buffer Buffer::clone() const {
   Buffer out = uninitialized(bytes_, place_);
   if (bytes_ > 0) pool_of(place_).copy(out.data(), data(), bytes_);
@@ -83,10 +89,13 @@ Buffer Buffer::clone() const {
 void Buffer::shrink(size_t bytes) {
   require(bytes <= bytes_, "a buffer shrinks to less than it was");
   bytes_ = bytes;
-  if (!is_borrowed_ && memory_) pool_of(place_).drop_behind({data(), capacity_}, bytes);
+  if (mirror_) mirror_->shrink(bytes);
+  if (!is_borrowed_ && memory_) pool_of(place_).drop_behind({memory_.get(), capacity_}, bytes);
 }
 
 void Buffer::reserve(size_t bytes) {
+  if (mirror_) mirror_->look();
+  mirror_.reset();
   if (bytes > capacity_ || !memory_) {
     require(!is_borrowed_, "borrowed memory is as large as it is");
     Place place = place_;

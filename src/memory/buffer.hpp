@@ -1,10 +1,14 @@
 // Memory for tensors: bytes with a place and one owner, aligned to 64. Nothing is initialised unless asked for.
+//
+// Memory of the host may have a copy on a device (`mirror`), where kernels read and write it; who asks for `data` gets what
+// was written last, wherever that was. Who keeps a pointer asks again before using it after kernels have run.
 #pragma once
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <utility>
 
+#include "memory/mirror.hpp"
 #include "memory/out_of_memory.hpp"
 #include "memory/place.hpp"
 
@@ -20,8 +24,18 @@ class Buffer {
   /// to that.
   static Buffer borrowed(std::span<std::byte> bytes, std::shared_ptr<const void> owner = nullptr, Place place = host);
 
-  std::byte* data() { return memory_.get(); }
-  const std::byte* data() const { return memory_.get(); }
+  std::byte* data() {
+    if (mirror_) mirror_->change();
+    return memory_.get();
+  }
+  const std::byte* data() const {
+    if (mirror_) mirror_->look();
+    return memory_.get();
+  }
+  /// Where it lies: to tell buffers apart, not to read what is there.
+  const std::byte* address() const { return memory_.get(); }
+  /// Its copy on a device, made when it is first asked for; the same one as long as the memory is there.
+  Mirror& mirror() const;
   size_t size() const { return bytes_; }
   /// What `reserve` can give without asking for more.
   size_t capacity() const { return capacity_; }
@@ -44,6 +58,7 @@ class Buffer {
     capacity_ = std::exchange(other.capacity_, 0);
     place_ = std::exchange(other.place_, host);
     is_borrowed_ = std::exchange(other.is_borrowed_, false);
+    mirror_ = std::move(other.mirror_);
     return *this;
   }
 
@@ -52,6 +67,7 @@ class Buffer {
   size_t bytes_ = 0, capacity_ = 0;
   Place place_ = host;
   bool is_borrowed_ = false;
+  mutable std::unique_ptr<Mirror> mirror_;
 };
 
 }  // namespace spdistal::memory

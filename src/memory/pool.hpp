@@ -25,6 +25,9 @@ class Pool {
   /// Within the place; done when they return.
   virtual void fill(std::byte* to, std::byte value, size_t bytes) = 0;
   virtual void copy(std::byte* to, const std::byte* from, size_t bytes) = 0;
+  /// From memory of the host, and to it; likewise.
+  virtual void copy_in(std::byte* to, const std::byte* from, size_t bytes) { copy(to, from, bytes); }
+  virtual void copy_out(std::byte* to, const std::byte* from, size_t bytes) { copy(to, from, bytes); }
   /// Of a block: what lies behind the first bytes is not needed any more.
   virtual void drop_behind(Block block, size_t bytes) noexcept = 0;
 };

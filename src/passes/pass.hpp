@@ -9,9 +9,12 @@ struct Target {
   int vector_bytes = 64;
   int64_t own_cache_bytes = 1 << 20;      // of a core
   int64_t shared_cache_bytes = 16 << 20;  // of many
+  /// A device has no vectors to fill, no caches to write past and nobody who prefetches.
+  enum class Processor : uint8_t { Host, Device } processor = Processor::Host;
 };
 
 /// Each in its own file, named after it; pipeline.hpp has the table.
+ir::Function write_out_parts(const ir::Function& f, const Target& target);
 ir::Function simplify(const ir::Function& f, const Target& target);
 ir::Function accumulate(const ir::Function& f, const Target& target);
 ir::Function hoist(const ir::Function& f, const Target& target);

@@ -10,8 +10,8 @@
 
 namespace spdistal::passes {
 
-std::span<const Pass> pipeline() {
-  static constexpr Pass table[] = {
+std::span<const Pass> pipeline(Target::Processor processor) {
+  static constexpr Pass host[] = {
       {"simplify", simplify},
       {"accumulate", accumulate},
       {"hoist", hoist},
@@ -27,15 +27,29 @@ std::span<const Pass> pipeline() {
       {"narrow", narrow},
       {"prefetch", prefetch},
   };
-  return table;
+  static constexpr Pass device[] = {
+      {"write out parts", write_out_parts},
+      {"simplify", simplify},
+      {"accumulate", accumulate},
+      {"hoist", hoist},
+      {"propagate", propagate},
+      {"unroll", unroll},
+      {"simplify again", simplify},
+      {"propagate again", propagate},
+      {"simplify at last", simplify},
+      {"remove unused", remove_unused},
+      {"narrow", narrow},
+  };
+  return processor == Target::Processor::Host ? std::span<const Pass>(host) : std::span<const Pass>(device);
 }
 
 ir::Function optimize(const ir::Function& f, const PipelineOptions& options) {
   bool known = options.stop_after.empty();
-  for (const Pass& pass : pipeline()) known |= pass.name == options.stop_after;
+  std::span<const Pass> passes = pipeline(options.target.processor);
+  for (const Pass& pass : passes) known |= pass.name == options.stop_after;
   require(known, "the pass to stop after exists");
   ir::Function now = f;
-  for (const Pass& pass : pipeline()) {
+  for (const Pass& pass : passes) {
     auto start = std::chrono::steady_clock::now();
     ir::Function next = pass.run(now, options.target);
     std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;

@@ -14,8 +14,8 @@ struct Pass {
   ir::Function (*run)(const ir::Function&, const Target&);
 };
 
-/// All passes, in the order they run.
-std::span<const Pass> pipeline();
+/// All passes for a processor, in the order they run.
+std::span<const Pass> pipeline(Target::Processor processor = Target::Processor::Host);
 
 /// What is told after each pass, where somebody listens.
 struct Step {

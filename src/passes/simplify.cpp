@@ -82,6 +82,8 @@ Function simplify(const Function& f, const Target& target) {
       [&](const For& n) -> Stmt {
         auto trips = trip_count(n);
         if (is_gpu(n.kind)) return n;
+        // From x to x + 1 it is one turn, whatever x is.
+        if (constant_integer(binary(BinaryOp::Sub, n.hi, n.lo)) == 1) trips = 1;
         if (trips == 0) return Block{};
         if (trips == 1 && !breaks(n.body)) {
           Stmt once = substitute(n.body, {{n.var.symbol, n.lo}});

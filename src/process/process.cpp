@@ -18,9 +18,9 @@
 namespace spdistal {
 namespace {
 
-const std::vector<std::string> known_variables = {"SPDISTAL_CACHE_BYTES", "SPDISTAL_CACHE_DIR",
-                                                  "SPDISTAL_CHECK_COLLECTIVES", "SPDISTAL_COMPILER",
-                                                  "SPDISTAL_THREADS"};
+const std::vector<std::string> known_variables = {
+    "SPDISTAL_CACHE_BYTES", "SPDISTAL_CACHE_DIR", "SPDISTAL_CHECK_COLLECTIVES", "SPDISTAL_COMPILER", "SPDISTAL_GPU",
+    "SPDISTAL_NVRTC",       "SPDISTAL_THREADS"};
 
 std::string variable(const char* name, const std::string& otherwise = {}) {
   const char* value = std::getenv(name);
@@ -88,6 +88,10 @@ ProcessOptions ProcessOptions::from_environment() {
       throw UserError(fmt::format("SPDISTAL_CHECK_COLLECTIVES is '{}', neither 0 nor 1", check));
     out.check_collectives = check == "1";
   }
+  std::string gpu = variable("SPDISTAL_GPU", "cuda");
+  if (gpu != "cuda" && gpu != "interpreted")
+    throw UserError(fmt::format("SPDISTAL_GPU is '{}', neither cuda nor interpreted", gpu));
+  out.gpu = {gpu == "cuda" ? GpuOptions::Kind::Cuda : GpuOptions::Kind::Interpreted, variable("SPDISTAL_NVRTC")};
   out.jit.cache_bytes = count_in("SPDISTAL_CACHE_BYTES", 0, "bytes").value_or(out.jit.cache_bytes);
   if (auto threads = count_in("SPDISTAL_THREADS", 1, "threads")) out.threads = threads;
   return out;
@@ -100,6 +104,7 @@ Process::Process(ProcessOptions options, std::shared_ptr<runtime::Transport> ran
       }()),
       context(options.threads.value_or(omp_get_max_threads()), options.smallest_shared),
       overlap_bytes(options.overlap_bytes),
+      gpu_settings_{options.gpu, options.jit.cache_folder, options.jit.cache_bytes},
       checks_collectives_(options.check_collectives),
       shares_processors_(!options.threads),
       ranks_(std::move(ranks)) {}

@@ -6,19 +6,28 @@
 #include <string>
 #include <vector>
 
+#include "codegen/gpu.hpp"
 #include "codegen/jit.hpp"
 #include "runtime/device/host_context.hpp"
 #include "runtime/transport/transport.hpp"
 
 namespace spdistal {
 
+/// What runs loops over GPU units.
+struct GpuOptions {
+  enum class Kind : uint8_t { Cuda, Interpreted } kind = Kind::Cuda;
+  std::string nvrtc = {};  // a file; empty: as the loader finds it
+};
+
 /// Read once, here and nowhere else: SPDISTAL_CACHE_DIR (compiled kernels; default the user's cache folder),
 /// SPDISTAL_CACHE_BYTES (that they take there at most: those used least recently go; default 256 MiB, 0 keeps none),
 /// SPDISTAL_CHECK_COLLECTIVES (1: ranks that make different collective calls are told which; default in debug builds),
-/// SPDISTAL_COMPILER (default c++; empty: interpret), SPDISTAL_THREADS (default what OpenMP was told, else this rank's part
-/// of the processors of its node).
+/// SPDISTAL_COMPILER (default c++; empty: interpret), SPDISTAL_GPU (cuda; interpreted: on the host, slow and checked),
+/// SPDISTAL_NVRTC (the file of NVIDIA's compiler, where the loader does not find it), SPDISTAL_THREADS (default what OpenMP
+/// was told, else this rank's part of the processors of its node).
 struct ProcessOptions {
   codegen::JitOptions jit;
+  GpuOptions gpu = {};
   std::optional<int64_t> threads = {};
   int64_t smallest_shared = 0;      // stored elements below which a kernel runs on one thread
   int64_t overlap_bytes = 1 << 16;  // from other ranks: computing meanwhile pays from so many on
@@ -46,12 +55,24 @@ class Process {
 
   bool is_connected() const { return transport_ != nullptr; }
 
+  /// The GPU of this process, found when it is first asked for. Throws UserError where there is none.
+  codegen::GpuJit& gpu();
+  /// Until what it was asked for has happened; at once where it was never asked for.
+  void wait_for_gpu();
+
   codegen::Jit jit;
   runtime::HostContext context;
   int64_t overlap_bytes;
   std::vector<std::string> notes;  // what a user should know, such as that there is no compiler
 
  private:
+  /// How to find a GPU, and where what is compiled for it is kept.
+  struct GpuSettings {
+    GpuOptions options;
+    std::string cache_folder;
+    int64_t cache_bytes;
+  } gpu_settings_;
+  std::unique_ptr<codegen::GpuJit> gpu_;
   bool checks_collectives_;
   bool shares_processors_;  // nobody said how many threads to use
   std::shared_ptr<runtime::Transport> ranks_, transport_;

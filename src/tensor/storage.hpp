@@ -71,6 +71,10 @@ class Storage {
     return {reinterpret_cast<const T*>(values_.data()), size_t(nnz())};
   }
 
+  /// Where the values lie: to tell storages apart, not to read what is there.
+  const std::byte* value_address() const { return values_.address(); }
+  /// Their copy on a device.
+  memory::Mirror& value_mirror() const { return values_.mirror(); }
   /// Where the values are.
   memory::Place place() const { return values_.place(); }
   /// Are the values somebody else's, and thus only to be read?

@@ -89,14 +89,22 @@ void Fetch::State::start(const Home& home) {
   std::vector<const std::byte*> before = std::move(bound);
   remember(home);
   if (anew || before != bound) exchange->rebind(moved_to(*sources, home), *users);
+  say_changed();
   exchange->start();
   under_way = true;
+}
+
+// What arrives is written to memory of the host, of which devices may have copies.
+void Fetch::State::say_changed() {
+  for (FetchedPiece& p : pieces)
+    if (p.own) p.own->value_bytes();
 }
 
 void Fetch::State::finish() {
   if (!under_way) return;
   exchange->finish();
   under_way = false;
+  say_changed();
   for (FetchedPiece& p : pieces) {
     if (!p.staged) continue;
     size_t size = size_of(p.own->type());

@@ -51,6 +51,7 @@ struct Fetch::State {
  private:
   void allocate();
   void remember(const Home& home);
+  void say_changed();
   void find_pieces(const Home& home);
 };
 

@@ -64,7 +64,14 @@ void Homecoming::zero() {
   for (Storage& piece : pieces_) piece.zero();
 }
 
+// What travels does so in memory of the host: it is up to date there, and what arrives is newer than any copy.
+void Homecoming::bring_to_host(Home& home) {
+  for (const Storage& piece : pieces_) piece.value_bytes();
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) home.piece(q).value_bytes();
+}
+
 void Homecoming::run(Home& home) {
+  bring_to_host(home);
   std::vector<const std::byte*> memory = memory_of(home);
   if (!home_) {
     Space universe = universe_of(home.format(), home.dims());
@@ -103,6 +110,7 @@ void Homecoming::run(Home& home) {
 
 void Homecoming::keep_here(Home& home) {
   if (colours_.size() == 0) return;
+  bring_to_host(home);
   Space all = box(colours_.lo, home.format());
   Partition held = held_by(home, universe_of(home.format(), home.dims()));
   Instances pieces = home_instances(home);

@@ -40,6 +40,7 @@ class Homecoming {
 
  private:
   runtime::Space box(int64_t colour, const Format& format) const;
+  void bring_to_host(Home& home);
 
   runtime::Transport& transport_;
   std::string name_;

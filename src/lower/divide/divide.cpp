@@ -24,6 +24,14 @@ Segment share_of(Context& c, const std::string& name, const Segment& range, cons
   return {c.f.constant(name + "_begin", begin_of(share)), c.f.constant(name + "_end", end)};
 }
 
+// What holds for a share while others are under way.
+Scope in_one_of_many(const Context& c, const Scope& s, const ForallLoop& loop) {
+  Scope inside = s;
+  inside.threads = Parallelism::Taken;
+  if (find_race(c.statement, loop.forall.var)) inside.elements.raced = loop.forall.var;
+  return inside;
+}
+
 }  // namespace
 
 Expr evenly(const Segment& range, const Expr& part, const Expr& parts) {
@@ -44,7 +52,7 @@ CutFunction by_weight(const Context& c, const Segment& range, const Weight& weig
 }
 
 bool may_run_in_parallel(const Context& c, const Forall& loop) {
-  if (!loop.tags.parallel || loop.tags.parallel->unit != Unit::CPUThread) return false;
+  if (!loop.tags.parallel || loop.tags.parallel->unit == Unit::CPUVector) return false;
   // Nothing adds to a bool atomically.
   if (c.result_type() == ScalarType::Bool && find_race(c.statement, loop.var)) return false;
   // Temporaries from outside are written by one thread only.
@@ -86,9 +94,7 @@ void divide(Context& c, const Scope& s, const ForallLoop& loop, const std::strin
       return walk(inside, *s.segment, Reach::Part);
     }
     case Division::Threads: {
-      Scope inside = s;
-      inside.threads = Parallelism::Taken;
-      if (find_race(c.statement, loop.forall.var)) inside.elements.raced = loop.forall.var;
+      Scope inside = in_one_of_many(c, s, loop);
       return c.f.parallel("t", c.f.shares(), [&](const Var& t) {
         Segment mine = share_of(c, name, range, cut, t, c.f.shares());
         auto go = [&](const Scope& here) { walk(here, mine, Reach::Part); };
@@ -97,6 +103,15 @@ void divide(Context& c, const Scope& s, const ForallLoop& loop, const std::strin
       });
     }
   }
+}
+
+void divide_by_turns(Context& c, const Scope& s, const ForallLoop& loop, const std::string& name, const Segment& range,
+                     const WalkFunction& walk) {
+  Scope inside = in_one_of_many(c, s, loop);
+  c.f.parallel("t", range.end - range.begin, [&](const Var& t) {
+    Var begin = c.f.constant(name + "_begin", range.begin + t);
+    walk(inside, {begin, Expr(begin) + 1}, Reach::Part);
+  });
 }
 
 void each_share(Context& c, const Expr& shares, const std::function<void(const Expr& share)>& fill,

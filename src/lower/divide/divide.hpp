@@ -35,6 +35,10 @@ using WalkFunction = std::function<void(const Scope& s, const Segment& mine, Rea
 void divide(Context& c, const Scope& s, const ForallLoop& loop, const std::string& name, const Segment& range,
             const CutFunction& cut, const WalkFunction& walk);
 
+/// The same where every turn may be a share of its own: on a GPU each is. Requires Division::Threads.
+void divide_by_turns(Context& c, const Scope& s, const ForallLoop& loop, const std::string& name, const Segment& range,
+                     const WalkFunction& walk);
+
 /// Runs for every share; what `setup` allocates each thread has for itself. One share is run in its place.
 void each_share(
     Context& c, const ir::Expr& shares, const std::function<void(const ir::Expr& share)>& fill,

@@ -170,7 +170,14 @@ void RowWalk::walk_positions(const Scope& s) {
           inside, whole, [&](const Scope& in) { levels_in_row(in, top + 1, row, {}, above); },
           [&](const Scope& in) { levels_in_row(in, top + 1, row, parts_of_row(row, begins, part), above); });
     });
-    f_.increase(row, 1);
+    if (!is_for_gpu(c_) || top + 1 != stored || !level(stored).weight) return f_.increase(row, 1);
+    // Of rows that store nothing there may be many in a row: all threads of a GPU wait for the one that walks along them.
+    // What they would give was zero before.
+    Var pos = level(stored).weight(level_of(stored));
+    Expr next = ir::load(pos, Expr(row) + 1), rows = c_.stored_positions(tensor(), top);
+    f_.when(
+        Expr(end) < mine_.end && ir::equal(next, ir::load(pos, Expr(row) + 2)),
+        [&] { f_.assign(row, ir::upper_bound(pos, Expr(row) + 2, rows + 1, next) - 1); }, [&] { f_.increase(row, 1); });
   });
 }
 
@@ -336,7 +343,7 @@ void emit(Context& c, const Scope& s, const ForallLoop& loop, const RowsPattern&
   std::optional<Expr> start, base;
   if (levels.first > 0) start = c.f.constant(tag + "_start", positions_below(c, s, operand, levels.last).begin);
   else if (c.on_pieces()) base = c.number(tag + "_base", PositionBase{operand, levels.last});
-  Turns turns{c.name(loop.var), loop.range};
+  Turns turns{.name = c.name(loop.var), .range = loop.range, .grain = Grain::Share};
   run_turns(c, s, loop, turns, [&](const Scope& inside, const Segment& mine, const ir::LoopOptions& options) {
     RowWalk walk(c, inside, loop, rows, start, base, mine, options);
     // A piece has the positions of its share; of an empty share it need not have where that begins.

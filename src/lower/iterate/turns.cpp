@@ -1,5 +1,6 @@
 #include "lower/iterate/turns.hpp"
 
+#include "lower/questions.hpp"
 #include "lower/result/strategy.hpp"
 #include "notation/races.hpp"
 
@@ -43,9 +44,12 @@ ir::LoopOptions loop_options(const Context& c, const Scope& s, const ForallLoop&
 
 void run_turns(Context& c, const Scope& s, const ForallLoop& loop, const Turns& turns, const WalkTurns& walk) {
   ir::LoopOptions options = loop_options(c, s, loop, turns.alone);
+  bool by_turns = is_for_gpu(c) && division_of(c, s, loop) == Division::Threads && turns.grain == Grain::Turn &&
+                  loop.sums != Sums::InShares;
+  auto walk_part = [&](const Scope& inside, const Segment& mine, Reach) { walk(inside, mine, options); };
+  if (by_turns) return divide_by_turns(c, s, loop, turns.name, turns.range, walk_part);
   CutFunction cut = turns.weight ? by_weight(c, turns.range, *turns.weight) : CutFunction();
-  divide(c, s, loop, turns.name, turns.range, cut,
-         [&](const Scope& inside, const Segment& mine, Reach) { walk(inside, mine, options); });
+  divide(c, s, loop, turns.name, turns.range, cut, walk_part);
 }
 
 }  // namespace spdistal::lower

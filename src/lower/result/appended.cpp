@@ -72,7 +72,8 @@ void emit(Context& c) {
   auto defined = [&](const WalkPlaces& with) { return define_walk(c, s, rooms, with); };
   WalkPlaces places{.cursors = made.count, .arrays = filled_arrays(c, s, made), .counts = true};
   Expr shares = in_shares ? Expr(c.f.shares()) : ir::int64(1);
-  if (!bounding) return fill_counted(c, s, rooms, made, shares, defined(places));
+  // Threads of a GPU have no memory to fill parts in.
+  if (!bounding || is_for_gpu(c)) return fill_counted(c, s, rooms, made, shares, defined(places));
 
   std::vector<Expr> most;
   for (const Expr& bound : bounds_of_levels(c, made, *bounding, [&](int tensor) {

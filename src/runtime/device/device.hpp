@@ -24,9 +24,9 @@ namespace spdistal::runtime {
 struct SharedLibrary {
   std::string path, function;
 };
-/// Machine code of a device, with the name of a kernel in it.
+/// Machine code of a device, with the name of a kernel in it. Kernels of one image share its bytes.
 struct DeviceImage {
-  std::vector<std::byte> bytes;
+  std::shared_ptr<const std::string> bytes;
   std::string function;
 };
 /// Something of this process that does what a kernel would.
@@ -57,9 +57,8 @@ struct Event {
 struct Launch {
   /// What kernels of the host take.
   spd_call* call = nullptr;
-  /// What kernels of other devices take instead, in the order of their parameters: an array, or a number.
-  using Argument = std::variant<void*, int64_t, int32_t>;
-  std::span<const Argument> arguments = {};
+  /// What kernels of other devices take instead: where each of their parameters stands, a number or a pointer to an array.
+  std::span<const void* const> arguments = {};
   /// The grid of such kernels.
   int64_t blocks = 1;
   int threads = 1;          // of a block

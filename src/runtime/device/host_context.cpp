@@ -12,6 +12,12 @@ void* ResultArray::reserve(size_t bytes) {
   return memory_.data();
 }
 
+void* ResultArray::adopt(memory::Buffer on_device) {
+  memory_ = memory::Buffer::uninitialized(on_device.size());
+  memory_.mirror().adopt(std::move(on_device));
+  return const_cast<std::byte*>(memory_.address());
+}
+
 memory::Buffer ResultArray::take(int64_t count, size_t element) {
   size_t bytes = size_t(count) * element;
   if (memory_.size() == 0 && bytes == 0) reserve(0);

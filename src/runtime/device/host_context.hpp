@@ -20,6 +20,8 @@ class ResultArray {
  public:
   /// Room for so much; what was there is lost.
   void* reserve(size_t bytes);
+  /// Takes memory of a device in the place of what was there: who looks at it on the host gets a copy.
+  void* adopt(memory::Buffer on_device);
   /// The memory, filled with `count` elements, for whoever keeps it.
   memory::Buffer take(int64_t count, size_t element);
 

@@ -108,7 +108,7 @@ TEST(Cuda, WarpsAndLanesAreThreads) {
   const int32_t block = blockIdx.x;
   const int32_t warp = threadIdx.x / 32;
   const int32_t lane = threadIdx.x % 32;
-  const double x = __shfl_xor_sync(0xffffffff, out[lane], 4, 8);
+  const double x = __shfl_xor_sync(group_mask<8>(), out[lane], 4, 8);
   const double sum = warp_scan_add<8>(x);
   const int32_t many = __popc(__ballot_sync(0xffffffff, x > 0.0));
   __syncwarp();

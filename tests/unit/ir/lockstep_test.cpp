@@ -376,6 +376,16 @@ TEST(Lockstep, SharedMemoryHoldsNothingAtFirst) {
   EXPECT_EQ(made, std::vector<int32_t>(32, -1));
 }
 
+TEST(Lockstep, GroupsOfAWarpRunApart) {
+  auto summed = [](int threads) {
+    return found(1, [=](FunctionBuilder& f, Var in, Var out, Var, Var t) {
+      f.when(t < threads, [&] { f.store(out, t, Expr(WarpReduce{BinaryOp::Add, load(in, t), 8})); });
+    });
+  };
+  EXPECT_EQ(summed(40), nothing);
+  EXPECT_THAT(summed(44), HasSubstr("only some lanes of a group come to what it computes together"));
+}
+
 TEST(VerifyGpu, RefusesWhatNoGpuCanRun) {
   auto refused = [](const std::function<void(FunctionBuilder&, Var out, Var thread)>& fill) -> std::string {
     FunctionBuilder f("kernel");

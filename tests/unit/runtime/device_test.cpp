@@ -53,7 +53,7 @@ TEST(HostDevice, RunsWhatItLoads) {
 }
 
 TEST(HostDevice, RefusesCodeOfOthersAndFilesThatAreNotThere) {
-  EXPECT_THROW(host_device().load(DeviceImage{{}, "kernel"}), SystemError);
+  EXPECT_THROW(host_device().load(DeviceImage{nullptr, "kernel"}), SystemError);
   EXPECT_THROW(host_device().load(SharedLibrary{"no/such/library.so", "kernel"}), SystemError);
 }
 

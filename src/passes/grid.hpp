@@ -1,0 +1,30 @@
+// Inside the mapping of kernels to grids: one parallel loop as one grid.
+#pragma once
+#include <set>
+
+#include "ir/launches.hpp"
+#include "passes/launches.hpp"
+
+namespace spdistal::passes {
+
+/// The body for every value of `item` in [0, count), all at once. `setup` is what each worker allocates for itself.
+struct Region {
+  ir::Var item;
+  ir::Expr count;
+  std::vector<ir::Stmt> setup;
+  ir::Stmt body;
+};
+/// Requires: the body assigns no variable from outside; sizes of its arrays are known to the host.
+ir::Grid grid_of(const Region& region, const std::string& name, const Mapping& mapping);
+/// All of a statement by one thread; variables from outside that it assigns have their new values behind it.
+ir::Grid alone(const ir::Stmt& stmt, const std::string& name);
+
+/// Puts constants that a statement declares into an expression of them, until none is left.
+ir::Expr expanded(ir::Expr e, const ir::Stmt& scope);
+
+/// The variables and arrays that a statement uses and does not declare itself, in the order of their first use.
+std::vector<ir::Var> free_variables(const ir::Stmt& stmt);
+/// Those that it assigns.
+std::vector<ir::Var> assigned_outside(const ir::Stmt& stmt);
+
+}  // namespace spdistal::passes

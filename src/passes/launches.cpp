@@ -1,0 +1,107 @@
+#include "passes/launches.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/require.hpp"
+#include "ir/analysis.hpp"
+#include "ir/build.hpp"
+#include "passes/carried.hpp"
+#include "passes/grid.hpp"
+
+namespace spdistal::passes {
+
+using namespace ir;
+
+namespace {
+
+/// Is there something in it that only the host does?
+bool is_the_hosts(const Stmt& s) {
+  bool found = false;
+  each<Parallel>(s, [&](const Parallel&) { found = true; });
+  each<Resize>(s, [&](const Resize&) { found = true; });
+  each<Shrink>(s, [&](const Shrink&) { found = true; });
+  each<Return>(s, [&](const Return&) { found = true; });
+  return found;
+}
+
+class Outliner {
+ public:
+  Outliner(std::string name, const Mapping& mapping) : name_(std::move(name)), mapping_(mapping) {}
+
+  DeviceSteps steps(const Stmt& s) {
+    DeviceSteps out;
+    add(s, out);
+    return out;
+  }
+
+ private:
+  void add(const Stmt& s, DeviceSteps& out) {
+    match(
+        s, [&](const Declare&) { out.push_back(s); }, [&](const Assign&) { out.push_back(s); },
+        [&](const Store&) { out.push_back(s); }, [](const Prefetch&) {},
+        [&](const For& n) {
+          if (!is_the_hosts(s)) return loop(n, out);
+          out.push_back(std::make_shared<const Repetition>(
+              Repetition{n.var, n.lo, n.hi, n.step, literal(ir::Scalar::of(true)), steps(n.body)}));
+        },
+        [&](const While& n) {
+          if (!is_the_hosts(s)) return out.push_back(alone(s, next_name()));
+          out.push_back(
+              std::make_shared<const Repetition>(Repetition{{}, int64(0), int64(0), int64(1), n.cond, steps(n.body)}));
+        },
+        [&](const If& n) {
+          out.push_back(std::make_shared<const Choice>(
+              Choice{n.cond, steps(n.then), n.otherwise ? steps(*n.otherwise) : DeviceSteps{}}));
+        },
+        [&](const Block& n) {
+          for (const Stmt& inner : n.stmts) add(inner, out);
+        },
+        [](const Comment&) {}, [&](const Allocate&) { out.push_back(s); },
+        [&](const Sort&) { out.push_back(alone(s, next_name())); }, [&](const Break&) { out.push_back(s); },
+        [&](const Return&) { out.push_back(s); },
+        [&](const Parallel& n) {
+          out.push_back(grid_of({n.share, n.count, n.setup, n.body}, next_name(), mapping_));
+        },
+        [&](const Resize&) { out.push_back(s); }, [&](const Shrink&) { out.push_back(s); },
+        [](const Append&) { require(false, "kernels of devices append nothing"); },
+        [](const Define&) { require(false, "parts are written out before"); },
+        [](const Perform&) { require(false, "parts are written out before"); },
+        [](const Barrier&) { require(false, "threads wait inside of grids"); });
+  }
+
+  // A loop that the host does not need to see.
+  void loop(const For& n, DeviceSteps& out) {
+    if (is_independent(n)) {
+      Var turn = var("turn", Int64);
+      out.push_back(grid_of({turn, turns(n), {}, Block{{Declare{n.var, value_at(n, turn), Mutability::Const}, n.body}}},
+                            next_name(), Mapping{.lanes = 1}));
+      return;
+    }
+    constexpr int64_t most_shares[] = {1 << 16, 1 << 8};
+    auto sum = carried_sum(n);
+    if (sum && depth_ < std::size(most_shares)) {
+      std::vector<Stmt> parts = in_shares(n, *sum, most_shares[depth_++]);
+      for (const Stmt& part : parts) add(part, out);
+      depth_--;
+      return;
+    }
+    out.push_back(alone(n, next_name()));
+  }
+
+  std::string next_name() { return fmt::format("{}{}", name_, ++count_); }
+
+  std::string name_;
+  Mapping mapping_;
+  int count_ = 0;
+  size_t depth_ = 0;  // of sums of sums
+};
+
+}  // namespace
+
+Launches launches(const Function& f, const Mapping& mapping) {
+  return {f.name, f.params, Outliner(f.name, mapping).steps(f.body)};
+}
+
+}  // namespace spdistal::passes

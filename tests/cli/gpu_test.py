@@ -1,0 +1,81 @@
+"""Machines of GPUs: refused where there is none, never run on the CPU unasked; interpreted where that is asked for."""
+import ctypes
+import os
+import pathlib
+import subprocess
+import unittest
+
+from python_tests import SETTINGS
+
+TOOL = pathlib.Path(SETTINGS["build"]) / "bin/spdistal"
+SPMV = ("a(i) = B(i,j) * c(j)", "-f", "B:ds", "-g", "B:banded,60,5", "-g", "c:random")
+KERNELS = {
+    "SpMV": SPMV,
+    "SpMM": ("A(i,j) = B(i,k) * C(k,j)", "-f", "B:ds", "-g", "B:rmat,5,4", "-g", "C:random", "-n", "j=32"),
+    "SpAdd3": ("A(i,j) = B(i,j) + C(i,j) + D(i,j)", "-f", "A:ds", "-f", "B:ds", "-f", "C:ds", "-f", "D:ds",
+               "-g", "B:rmat,5,4", "-g", "C:banded,32,5", "-g", "D:banded,32,3"),
+    "SDDMM": ("A(i,j) = B(i,j) * C(i,k) * D(k,j)", "-f", "A:ds", "-f", "B:ds", "-g", "B:rmat,5,4", "-g", "C:random",
+              "-g", "D:random", "-n", "k=32"),
+    "SpGEMM": ("A(i,j) = B(i,k) * C(k,j)", "-f", "A:ds", "-f", "B:ds", "-f", "C:ds", "-g", "B:rmat,5,4",
+               "-g", "C:banded,32,5"),
+    "a sum of all": ("a = B(i,j) * c(j)", "-f", "B:ds", "-g", "B:rmat,5,4", "-g", "c:random"),
+}
+
+
+def has_driver():
+    for name in ("libcuda.so.1", "libcuda.so"):
+        try:
+            ctypes.CDLL(name)
+            return True
+        except OSError:
+            pass
+    return False
+
+
+def run(*arguments, gpu=None):
+    environment = {k: v for k, v in os.environ.items() if k != "SPDISTAL_GPU"}
+    if gpu is not None:
+        environment["SPDISTAL_GPU"] = gpu
+    return subprocess.run([TOOL, *arguments], capture_output=True, text=True, timeout=240, check=False, env=environment)
+
+
+class Gpus(unittest.TestCase):
+    @unittest.skipIf(has_driver(), "there is an NVIDIA driver on this machine")
+    def test_a_machine_without_one_refuses_and_computes_nothing(self):
+        units = ("-s", "parallelize(i,GPUThread)")
+        for asked in (("-m", "1,gpu"), ("-m", "4,gpu"), ("-m", "2/2,gpu"), units):
+            with self.subTest(asked=asked):
+                done = run(*SPMV, *asked)
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertIn("there is no NVIDIA driver (libcuda.so.1) on this machine", done.stderr)
+                self.assertIn("hint: run on a machine with a GPU", done.stderr)
+                self.assertEqual(done.stdout, "")
+
+    def test_an_unknown_kind_is_refused(self):
+        done = run(*SPMV, gpu="yes")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("SPDISTAL_GPU is 'yes', neither cuda nor interpreted", done.stderr)
+
+    def test_kernels_are_right_where_they_are_interpreted(self):
+        for name, kernel in KERNELS.items():
+            for machine in ("1,gpu", "3,gpu"):
+                with self.subTest(kernel=name, machine=machine):
+                    done = run(*kernel, "-m", machine, "--check", gpu="interpreted")
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                    self.assertIn("check: right", done.stdout)
+
+    def test_schedules_over_units_are_followed(self):
+        rows = "split(i,ib,ir,8); parallelize(ib,GPUBlock); parallelize(ir,GPUWarp); parallelize(j,GPUThread)"
+        non_zeros = "fuse(i,j,f); pos(f,fp,B(i,j)); split(fp,fo,fi,8); parallelize(fo,GPUBlock); parallelize(fi,GPUThread)"
+        for schedule in (rows, non_zeros, "parallelize(i,GPUThread)", "parallelize(i,GPUBlock)"):
+            with self.subTest(schedule=schedule):
+                done = run(*SPMV, "-m", "1,gpu", "-s", schedule, "--check", gpu="interpreted")
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_the_kernel_is_shown_as_cuda(self):
+        done = run(*SPMV, "-m", "1,gpu", "--print", "kernel", gpu="interpreted")
+        self.assertIn("__global__", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,153 @@
+// Kernels as grids and steps: the same results as in one piece, and loops divided among lanes where they can be.
+#include "passes/launches.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "codegen/cuda.hpp"
+#include "ir/build.hpp"
+#include "ir/interpret.hpp"
+#include "ir/verify.hpp"
+#include "support/gpu.hpp"
+#include "unit/ir/call_data.hpp"
+
+namespace spdistal::codegen {
+namespace {
+
+using namespace ir;
+using passes::Mapping;
+using testing::CallData;
+
+Launches checked_launches(const Function& f, const Mapping& mapping = {}) {
+  auto whole = verify(f);
+  EXPECT_TRUE(whole) << whole.refusal().str();
+  Launches out = passes::launches(f, mapping);
+  for (const Grid* grid : grids_of(out.steps)) {
+    auto legal = verify(grid->function);
+    EXPECT_TRUE(legal) << legal.refusal().str();
+  }
+  return out;
+}
+
+std::string grid_text(const Launches& launches, size_t which = 0) {
+  std::string text = cuda_text({grids_of(launches.steps).at(which)->function});
+  return text.substr(text.find("{\n", text.find("extern")) + 2);
+}
+
+/// pos[p], total = total, total + pos[p]; then pos[n] = total.
+Function scan() {
+  FunctionBuilder f("scan");
+  Var pos = f.array("pos", 0, ScalarType::Int32, Access::Write), n = f.scalar("n", 0);
+  Var total = f.variable("total", int64(0));
+  f.loop("p", int64(0), n, [&](Var p) {
+    Var here = f.constant("here", cast(ScalarType::Int64, load(pos, p)));
+    f.store(pos, p, cast(ScalarType::Int32, total));
+    f.increase(total, here);
+  });
+  f.store(pos, n, cast(ScalarType::Int32, total));
+  return f.build();
+}
+
+TEST(Launches, ALoopThatCarriesASumRunsInShares) {
+  Launches launches = checked_launches(scan());
+  EXPECT_GT(grids_of(launches.steps).size(), 3u);
+  Kernel kernel = test::gpu().load(launches);
+  for (int64_t n : {0, 1, 2, 15, 16, 17, 300, 5000}) {
+    std::vector<int32_t> counts(size_t(n) + 1), sums(size_t(n) + 1, 0);
+    for (size_t k = 0; k < size_t(n); k++) counts[k] = int32_t(k * 7 % 5), sums[k + 1] = sums[k] + counts[k];
+    CallData call;
+    call.array(CallData::view(counts));
+    call.scalar(n);
+    kernel(call.get());
+    EXPECT_EQ(counts, sums) << n;
+  }
+}
+
+TEST(Launches, TurnsThatStoreApartAreAGrid) {
+  FunctionBuilder f("twice");
+  Var a = f.array("a", 0, ScalarType::Float64, Access::Write), n = f.scalar("n", 0);
+  f.loop("i", int64(0), n, [&](Var i) { f.store(a, i * 2 + 1, load(a, i * 2 + 1) + 1.0); });
+  Launches launches = checked_launches(f.build());
+  ASSERT_EQ(grids_of(launches.steps).size(), 1u);
+  EXPECT_EQ(grids_of(launches.steps)[0]->threads, 256);
+}
+
+TEST(Launches, TurnsThatUseEachOthersElementsAreOneThreads) {
+  FunctionBuilder f("chain");
+  Var a = f.array("a", 0, ScalarType::Float64, Access::Write), n = f.scalar("n", 0);
+  f.loop("i", int64(1), n, [&](Var i) { f.store(a, i, load(a, i - 1) + 1.0); });
+  Launches launches = checked_launches(f.build());
+  ASSERT_EQ(grids_of(launches.steps).size(), 1u);
+  EXPECT_EQ(grids_of(launches.steps)[0]->threads, 1);
+}
+
+/// a(i) = B(i,j) * c(j), a row for each item.
+Function spmv() {
+  FunctionBuilder f("spmv");
+  Var a = f.array("a", 0, ScalarType::Float64, Access::Write), pos = f.array("pos", 1, ScalarType::Int32);
+  Var B = f.array("B", 2, ScalarType::Float64), n = f.scalar("n", 0);
+  f.parallel("i", n, [&](Var i) {
+    Var sum = f.variable("sum", zero(Float64));
+    f.loop("p", load(pos, i), load(pos, i + 1), [&](Var p) { f.increase(sum, load(B, p)); });
+    f.store(a, i, sum);
+  });
+  return f.build();
+}
+
+TEST(Launches, LanesAddUpARowTogether) {
+  EXPECT_EQ(grid_text(checked_launches(spmv(), {.lanes = 8})), R"(  const int64_t block = blockIdx.x;
+  const int64_t thread = threadIdx.x;
+  const int64_t worker = (block * 256 + thread) / 8;
+  const int64_t lane = thread % 8;
+  if (worker < n) {
+    {
+      double sum = 0;
+      {
+        double part = 0;
+        for (int32_t p = pos[worker] + int32_t(lane), p_end = pos[worker + 1]; p < p_end; p += 8)
+          part += B[p];
+        sum += warp_add<8>(part);
+      }
+      if (lane == 0)
+        a[worker] = sum;
+    }
+  }
+}
+)");
+}
+
+TEST(Launches, AsManyLanesAsARowIsLong) {
+  EXPECT_EQ(grids_of(checked_launches(spmv(), {.average_row = 1}).steps)[0]->lanes, 1);
+  EXPECT_EQ(grids_of(checked_launches(spmv(), {.average_row = 11}).steps)[0]->lanes, 4);
+  EXPECT_EQ(grids_of(checked_launches(spmv(), {.average_row = 1000}).steps)[0]->lanes, 32);
+}
+
+TEST(Launches, RowsOfAnyLengthAddUpWithAnyNumberOfLanes) {
+  std::vector<int32_t> pos{0, 0, 1, 34, 40, 140};
+  std::vector<double> B(140);
+  std::iota(B.begin(), B.end(), 1.0);
+  for (int lanes : {1, 2, 4, 8, 16, 32}) {
+    std::vector<double> a(5, -1), wanted(5, 0);
+    for (size_t i = 0; i < 5; i++)
+      for (int32_t p = pos[i]; p < pos[i + 1]; p++) wanted[i] += B[size_t(p)];
+    CallData call;
+    call.array(CallData::view(a)), call.array(CallData::view(pos)), call.array(CallData::view(B));
+    call.scalar(5);
+    test::gpu().load(checked_launches(spmv(), {.lanes = lanes}))(call.get());
+    EXPECT_EQ(a, wanted) << lanes;
+  }
+}
+
+TEST(Launches, WhatLanesWouldRaceForIsOneLanes) {
+  FunctionBuilder f("neighbours");
+  Var a = f.array("a", 0, ScalarType::Float64, Access::Write), n = f.scalar("n", 0);
+  f.parallel("i", n, [&](Var i) {
+    f.loop("k", int64(0), int64(32), [&](Var k) { f.store(a, i * 33 + k, 1.0); }, {.kind = LoopKind::Vector});
+    f.store(a, i * 33 + 32, load(a, i * 33));
+  });
+  EXPECT_EQ(grids_of(checked_launches(f.build(), {.lanes = 8}).steps)[0]->lanes, 1);
+}
+
+}  // namespace
+}  // namespace spdistal::codegen
