@@ -216,22 +216,17 @@ class GpuKernel::Run {
   }
 
   Flow statement(const Stmt& s) {
-    if (auto* n = s.as<Declare>()) numbers_.set(n->var, numbers_(n->init));
-    else if (auto* n = s.as<Assign>()) numbers_.set(n->var, numbers_(n->value));
-    else if (auto* n = s.as<Store>()) store(*n);
-    else if (auto* n = s.as<Allocate>())
-      make_room(arrays_[n->array.symbol], n->array, numbers_.integer(n->count), n->fill);
-    else if (auto* n = s.as<Resize>())
-      make_room(arrays_.at(n->array.symbol), n->array, numbers_.integer(n->count), Fill::Uninitialised);
-    else if (auto* n = s.as<Shrink>()) shrink(*n);
-    else if (s.is<Break>()) return Flow::Break;
-    else if (auto* n = s.as<Return>()) {
-      code_ = n->code;
-      return Flow::Return;
-    } else {
-      require(false, "the host makes room, computes numbers and decides");
-    }
-    return Flow::Next;
+    if (auto* declared = s.as<Declare>()) numbers_.set(declared->var, numbers_(declared->init));
+    else if (auto* assigned = s.as<Assign>()) numbers_.set(assigned->var, numbers_(assigned->value));
+    else if (auto* stored = s.as<Store>()) store(*stored);
+    else if (auto* fresh = s.as<Allocate>())
+      make_room(arrays_[fresh->array.symbol], fresh->array, numbers_.integer(fresh->count), fresh->fill);
+    else if (auto* grown = s.as<Resize>())
+      make_room(arrays_.at(grown->array.symbol), grown->array, numbers_.integer(grown->count), Fill::Uninitialised);
+    else if (auto* shrunk = s.as<Shrink>()) shrink(*shrunk);
+    else if (auto* left = s.as<Return>()) code_ = left->code;
+    else require(s.is<Break>(), "the host makes room, computes numbers and decides");
+    return s.is<Return>() ? Flow::Return : s.is<Break>() ? Flow::Break : Flow::Next;
   }
 
   void make_room(Array& array, const Var& var, int64_t count, Fill fill) {
