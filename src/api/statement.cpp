@@ -1,5 +1,6 @@
 // Statements and schedules of the public face.
 #include "api/state.hpp"
+#include "compile/print.hpp"
 #include "notation/check.hpp"
 #include "schedule/apply.hpp"
 #include "schedule/print.hpp"

@@ -2,8 +2,8 @@
 #pragma once
 #include <vector>
 
-#include "compile/statement.hpp"
 #include "process/process.hpp"
+#include "schedule/statement.hpp"
 
 namespace spdistal {
 

@@ -5,8 +5,8 @@
 
 #include "compile/conversion.hpp"
 #include "compile/homes.hpp"
-#include "compile/statement.hpp"
 #include "process/process.hpp"
+#include "schedule/statement.hpp"
 
 namespace spdistal {
 

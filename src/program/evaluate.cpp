@@ -10,6 +10,7 @@
 #include "api/collective.hpp"
 #include "api/session.hpp"
 #include "api/waiting.hpp"
+#include "compile/print.hpp"
 #include "program/program_state.hpp"
 #include "program/reader.hpp"
 #include "reference/arithmetic.hpp"

@@ -6,6 +6,7 @@
 #include "api/session.hpp"
 #include "api/waiting.hpp"
 #include "base/text.hpp"
+#include "compile/print.hpp"
 #include "machine/print.hpp"
 #include "program/program_state.hpp"
 #include "program/reader.hpp"

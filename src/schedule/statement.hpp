@@ -1,10 +1,8 @@
 // A statement as it was said: checked, its loops written out, and its schedule applied to them.
 #pragma once
-#include <string>
 #include <vector>
 
 #include "notation/concrete.hpp"
-#include "notation/print.hpp"
 #include "spdistal/schedule/commands.hpp"
 
 namespace spdistal {
@@ -18,6 +16,4 @@ struct ScheduledStatement {
 
 /// Checks and concretises a statement. `+=` to a sparse tensor means that what it holds is an operand. Throws UserError.
 ScheduledStatement make_statement(const notation::Assignment& assignment);
-/// The statement, its loops, and its loops after the schedule.
-std::string print_statement(const ScheduledStatement& statement, notation::Printer& names);
 }  // namespace spdistal
