@@ -61,7 +61,10 @@ void TensorBase::changed() {
     data_of(*state_);
     waiting().before_change(*state_);
     waiting().replaced(*state_);
-    state_->home->changed();
+    Home& home = *state_->home;
+    // Whoever asks for memory to change makes the host's side the newer one: devices may have copies of the old values.
+    for (int64_t c = home.colours().lo; c < home.colours().hi; c++) (void)home.piece(c).value_bytes();
+    home.changed();
   });
 }
 
