@@ -131,6 +131,9 @@ TEST(Shrink, ReportsTheSeedTheProgramAndACommandLineThatRuns) {
 #endif
 }
 
+// Whichever test makes the session.
+[[maybe_unused]] const int gpu_units_are_interpreted = setenv("SPDISTAL_GPU", "interpreted", 1);
+
 // What is written down is the same program: run from its text and its files it passes the check of the command line.
 TEST(ProgramCase, EveryRandomProgramRunsFromItsText) {
   setenv("SPDISTAL_COMPILER", "", 1);
