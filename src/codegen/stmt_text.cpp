@@ -321,7 +321,7 @@ void StmtText::resize(const Resize& n) {
 
 // What it takes along are parameters too. Its bools are known when it is compiled: they decide branches.
 void StmtText::define(const Define& n) {
-  PartFunction part{names_.of({n.name, Bool}), taken_along(n), takes_memory(n.body)};
+  PartFunction part{names_.of({n.name, Bool}), free_variables(n), takes_memory(n.body)};
   StmtText text(spelling_, needs_);
   text.names_.reserve(part.name);
   std::vector<std::string> params, known;

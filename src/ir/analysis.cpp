@@ -55,18 +55,21 @@ void each_mention(const T& value, F& f) {
 
 }  // namespace
 
-std::vector<Var> taken_along(const Define& part) {
+std::vector<Var> free_variables(const Stmt& s) {
   std::set<Symbol> known;
-  for (const Var& v : part.values) known.insert(v.symbol);
-  for (const Var& v : part.places) known.insert(v.symbol);
-  each<Declare>(part.body, [&](const Declare& n) { known.insert(n.var.symbol); });
-  each<Allocate>(part.body, [&](const Allocate& n) { known.insert(n.array.symbol); });
-  each<For>(part.body, [&](const For& n) { known.insert(n.var.symbol); });
+  each<Declare>(s, [&](const Declare& n) { known.insert(n.var.symbol); });
+  each<Allocate>(s, [&](const Allocate& n) { known.insert(n.array.symbol); });
+  each<For>(s, [&](const For& n) { known.insert(n.var.symbol); });
+  each<Parallel>(s, [&](const Parallel& n) { known.insert(n.share.symbol); });
+  each<Define>(s, [&](const Define& n) {
+    for (const Var& v : n.values) known.insert(v.symbol);
+    for (const Var& v : n.places) known.insert(v.symbol);
+  });
   std::vector<Var> out;
   auto note = [&](const Var& v) {
     if (known.insert(v.symbol).second) out.push_back(v);
   };
-  each_mention(part.body, note);
+  each_mention(s, note);
   return out;
 }
 
@@ -101,20 +104,18 @@ int size(const Expr& e) {
   return n;
 }
 
-bool has_loads(const Expr& e) {
-  bool found = false;
-  each<Load>(e, [&](const Load&) { found = true; });
-  each<Search>(e, [&](const Search&) { found = true; });
-  return found;
-}
+bool has_loads(const Expr& e) { return holds<Load, Search>(e); }
 
-bool takes_warp(const Expr& e) {
-  bool found = false;
-  each<Shuffle>(e, [&](const Shuffle&) { found = true; });
-  each<WarpReduce>(e, [&](const WarpReduce&) { found = true; });
-  each<WarpScan>(e, [&](const WarpScan&) { found = true; });
-  each<WarpVote>(e, [&](const WarpVote&) { found = true; });
-  return found;
+bool takes_warp(const Expr& e) { return holds<Shuffle, WarpReduce, WarpScan, WarpVote>(e); }
+
+std::vector<Var> assigned_outside(const Stmt& s) {
+  std::set<Symbol> declared, seen;
+  std::vector<Var> out;
+  each<Declare>(s, [&](const Declare& n) { declared.insert(n.var.symbol); });
+  each<Assign>(s, [&](const Assign& n) {
+    if (!declared.contains(n.var.symbol) && seen.insert(n.var.symbol).second) out.push_back(n.var);
+  });
+  return out;
 }
 
 bool is_safe_anywhere(const Expr& e) {

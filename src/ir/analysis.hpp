@@ -8,6 +8,17 @@
 
 namespace spdistal::ir {
 
+/// Is there a node of one of these kinds in a tree?
+template <class... N, class Tree>
+bool holds(const Tree& tree) {
+  bool found = false;
+  (each<N>(tree, [&](const N&) { found = true; }), ...);
+  return found;
+}
+
+/// The variables from outside that a statement assigns to, in order.
+std::vector<Var> assigned_outside(const Stmt& s);
+
 /// Is there nothing in it but comments?
 bool is_empty(const Stmt& s);
 
@@ -21,8 +32,8 @@ struct Changes {
 };
 Changes changes(const Stmt& s);
 
-/// The variables and arrays from outside that a part of a function uses, in the order in which it names them first.
-std::vector<Var> taken_along(const Define& part);
+/// The variables and arrays from outside that a statement uses, in the order in which it names them first.
+std::vector<Var> free_variables(const Stmt& s);
 
 /// How often each symbol is read: as a variable, or as an array that is loaded, searched, stored to, …
 std::map<Symbol, int> uses(const Stmt& s);

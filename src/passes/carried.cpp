@@ -55,18 +55,7 @@ bool stores_apart(const For& loop) {
     if (inside.arrays.contains(n.array.symbol)) apart &= n.lanes == 1, touch(n.array, n.index);
   });
   each<Search>(loop.body, [&](const Search& n) { apart &= !inside.arrays.contains(n.array.symbol); });
-  each<Sort>(loop.body, [&](const Sort&) { apart = false; });
-  each<Allocate>(loop.body, [&](const Allocate&) { apart = false; });
-  each<Break>(loop.body, [&](const Break&) { apart = false; });
-  return apart;
-}
-
-bool assigns_outside(const Stmt& body, const std::optional<Symbol>& besides = {}) {
-  std::set<Symbol> own;
-  bool found = false;
-  each<Declare>(body, [&](const Declare& n) { own.insert(n.var.symbol); });
-  each<Assign>(body, [&](const Assign& n) { found |= !own.contains(n.var.symbol) && n.var.symbol != besides; });
-  return found;
+  return apart && !holds<Sort, Allocate, Break>(loop.body);
 }
 
 }  // namespace
@@ -78,7 +67,7 @@ Expr turns(const For& n) {
 
 Expr value_at(const For& n, const Expr& turn) { return n.lo + cast(n.var.type.scalar, turn) * n.step; }
 
-bool is_independent(const For& loop) { return !assigns_outside(loop.body) && stores_apart(loop); }
+bool is_independent(const For& loop) { return assigned_outside(loop.body).empty() && stores_apart(loop); }
 
 std::optional<CarriedSum> carried_sum(const For& loop) {
   std::vector<Stmt> body = statements(loop.body);
@@ -93,7 +82,7 @@ std::optional<CarriedSum> carried_sum(const For& loop) {
     out = CarriedSum{n->var, k};
   }
   // What is added must be known without the sum.
-  if (!out || assigns_outside(loop.body, out->total.symbol) || !stores_apart(loop)) return {};
+  if (!out || assigned_outside(loop.body).size() != 1 || !stores_apart(loop)) return {};
   std::set<Symbol> follow{out->total.symbol};
   for (const Stmt& s : body)
     if (auto* n = s.as<Declare>())

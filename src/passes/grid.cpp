@@ -23,32 +23,6 @@ using namespace ir;
 
 namespace {
 
-/// Visits every variable of a statement, where it is used and where it is declared, in order.
-struct Variables {
-  std::vector<Var> used;
-  std::set<Symbol> seen, declared;
-
-  void use(const Var& v) {
-    if (seen.insert(v.symbol).second) used.push_back(v);
-  }
-  void operator()(const Stmt& s) {
-    if (auto* n = s.as<Declare>()) declared.insert(n->var.symbol);
-    if (auto* n = s.as<Allocate>()) declared.insert(n->array.symbol);
-    if (auto* n = s.as<For>()) declared.insert(n->var.symbol);
-    if (auto* n = s.as<Parallel>()) declared.insert(n->share.symbol);
-    if (auto* n = s.as<Assign>()) use(n->var);
-    if (auto* n = s.as<Store>()) use(n->array);
-    if (auto* n = s.as<Sort>()) use(n->array);
-    children(s, *this);
-  }
-  void operator()(const Expr& e) {
-    if (auto* n = e.as<Var>()) use(*n);
-    if (auto* n = e.as<Load>()) use(n->array);
-    if (auto* n = e.as<Search>()) use(n->array);
-    children(e, *this);
-  }
-};
-
 /// Does the host know what an expression is before the statement runs?
 bool is_known_before(const Expr& e, const Stmt& scope, const Symbol& item) {
   Changes inside = changes(scope);
@@ -161,23 +135,6 @@ Expr expanded(Expr e, const Stmt& scope) {
     e = next;
   }
   return e;
-}
-
-std::vector<Var> free_variables(const Stmt& stmt) {
-  Variables all;
-  all(stmt);
-  std::erase_if(all.used, [&](const Var& v) { return all.declared.contains(v.symbol); });
-  return all.used;
-}
-
-std::vector<Var> assigned_outside(const Stmt& stmt) {
-  std::set<Symbol> declared, seen;
-  std::vector<Var> out;
-  each<Declare>(stmt, [&](const Declare& n) { declared.insert(n.var.symbol); });
-  each<Assign>(stmt, [&](const Assign& n) {
-    if (!declared.contains(n.var.symbol) && seen.insert(n.var.symbol).second) out.push_back(n.var);
-  });
-  return out;
 }
 
 Grid grid_of(const Region& region, const std::string& name, const Mapping& mapping) {

@@ -22,9 +22,4 @@ ir::Grid alone(const ir::Stmt& stmt, const std::string& name);
 /// Puts constants that a statement declares into an expression of them, until none is left.
 ir::Expr expanded(ir::Expr e, const ir::Stmt& scope);
 
-/// The variables and arrays that a statement uses and does not declare itself, in the order of their first use.
-std::vector<ir::Var> free_variables(const ir::Stmt& stmt);
-/// Those that it assigns.
-std::vector<ir::Var> assigned_outside(const ir::Stmt& stmt);
-
 }  // namespace spdistal::passes

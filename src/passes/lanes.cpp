@@ -17,21 +17,10 @@ using namespace ir;
 
 namespace {
 
-bool has_loops(const Stmt& s) {
-  bool found = false;
-  each<For>(s, [&](const For&) { found = true; });
-  each<While>(s, [&](const While&) { found = true; });
-  return found;
-}
+bool has_loops(const Stmt& s) { return holds<For, While>(s); }
 
 /// Does it hold what the lanes of a group would get in each other's way with?
-bool has_obstacles(const Stmt& s) {
-  bool found = false;
-  each<Break>(s, [&](const Break&) { found = true; });
-  each<Sort>(s, [&](const Sort&) { found = true; });
-  each<Allocate>(s, [&](const Allocate&) { found = true; });
-  return found;
-}
+bool has_obstacles(const Stmt& s) { return holds<Break, Sort, Allocate>(s); }
 
 /// The variables from outside that a loop's body adds to, where that is all it does to them.
 std::optional<std::map<Symbol, Assign>> sums_of(const For& loop) {

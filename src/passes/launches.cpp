@@ -17,14 +17,7 @@ using namespace ir;
 namespace {
 
 /// Is there something in it that only the host does?
-bool is_the_hosts(const Stmt& s) {
-  bool found = false;
-  each<Parallel>(s, [&](const Parallel&) { found = true; });
-  each<Resize>(s, [&](const Resize&) { found = true; });
-  each<Shrink>(s, [&](const Shrink&) { found = true; });
-  each<Return>(s, [&](const Return&) { found = true; });
-  return found;
-}
+bool is_the_hosts(const Stmt& s) { return holds<Parallel, Resize, Shrink, Return>(s); }
 
 class Outliner {
  public:
