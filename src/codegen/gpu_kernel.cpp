@@ -46,6 +46,16 @@ void collect(const DeviceSteps& steps, std::vector<const Grid*>& out) {
   }
 }
 
+void find_made(const DeviceSteps& steps, std::set<Symbol>& made) {
+  for (const DeviceStep& step : steps) {
+    if (auto* stmt = std::get_if<Stmt>(&step))
+      if (auto* resize = stmt->as<Resize>()) made.insert(resize->array.symbol);
+    if (auto* choice = std::get_if<std::shared_ptr<const Choice>>(&step))
+      find_made((*choice)->yes, made), find_made((*choice)->no, made);
+    if (auto* loop = std::get_if<std::shared_ptr<const Repetition>>(&step)) find_made((*loop)->body, made);
+  }
+}
+
 }  // namespace
 
 std::vector<const Grid*> grids_of(const DeviceSteps& steps) {
@@ -56,11 +66,14 @@ std::vector<const Grid*> grids_of(const DeviceSteps& steps) {
 
 GpuKernel::GpuKernel(Launches launches, runtime::Device& device,
                      std::vector<std::shared_ptr<const runtime::LoadedKernel>> loaded, GpuLimits limits)
-    : launches_(std::make_shared<const Launches>(std::move(launches))),
-      device_(&device),
-      loaded_(std::move(loaded)),
-      limits_(limits) {
-  require(loaded_.size() == grids_of(launches_->steps).size(), "every grid is loaded");
+    : launches_(std::make_shared<const Launches>(std::move(launches))), device_(&device), limits_(limits) {
+  std::vector<const Grid*> grids = grids_of(launches_->steps);
+  require(loaded.size() == grids.size(), "every grid is loaded");
+  for (size_t k = 0; k < grids.size(); k++) {
+    loaded_.emplace(grids[k], std::move(loaded[k]));
+    lanes_ = std::max<int64_t>(lanes_, grids[k]->lanes);
+  }
+  find_made(launches_->steps, made_);
 }
 
 // One call: where its arrays are, and what its numbers are by now.
@@ -71,8 +84,6 @@ class GpuKernel::Run {
         call_(call),
         device_(*kernel.device_),
         numbers_([this](const Var& array, int64_t index) { return element(array, index); }) {
-    std::vector<const Grid*> grids = grids_of(kernel.launches_->steps);
-    for (size_t k = 0; k < grids.size(); k++) loaded_.emplace(grids[k], kernel.loaded_[k].get());
     for (const Param& p : kernel.launches_->params) bind(p);
   }
 
@@ -125,10 +136,9 @@ class GpuKernel::Run {
     for (const Param& p : kernel_.launches_->params)
       if (p.source.field == Source::Field::Vals && seen.insert(p.source.index).second)
         stored = std::max(stored, call_.tensors[p.source.index].vals.count);
-    int64_t lanes = 1;
-    for (const auto& [grid, loaded] : loaded_) lanes = std::max<int64_t>(lanes, grid->lanes);
     // One share would be taken for one thread.
-    return std::clamp<int64_t>(stored / (kernel_.limits_.elements_of_a_share * lanes), 2, kernel_.limits_.shares);
+    return std::clamp<int64_t>(stored / (kernel_.limits_.elements_of_a_share * kernel_.lanes_), 2,
+                               kernel_.limits_.shares);
   }
 
   void bind_array(const Param& p) {
@@ -138,7 +148,7 @@ class GpuKernel::Run {
     array.count = source.count;
     size_t bytes = size_t(source.count) * size_of(p.var.type.scalar);
     bool written = p.var.type.form == Type::Form::Array;
-    if (is_made(p.var)) {
+    if (kernel_.made_.contains(p.var.symbol)) {
       array.made = true;
       array.count = 0;
     } else if (auto* mirror = static_cast<memory::Mirror*>(source.owner)) {
@@ -150,23 +160,6 @@ class GpuKernel::Run {
       if (written) array.copied_to = static_cast<std::byte*>(source.data);
     }
     arrays_.insert_or_assign(p.var.symbol, std::move(array));
-  }
-
-  bool is_made(const Var& array) {
-    if (!made_) {
-      made_.emplace();
-      find_made(kernel_.launches_->steps);
-    }
-    return made_->contains(array.symbol);
-  }
-  void find_made(const DeviceSteps& steps) {
-    for (const DeviceStep& step : steps) {
-      if (auto* stmt = std::get_if<Stmt>(&step))
-        if (auto* resize = stmt->as<Resize>()) made_->insert(resize->array.symbol);
-      if (auto* choice = std::get_if<std::shared_ptr<const Choice>>(&step))
-        find_made((*choice)->yes), find_made((*choice)->no);
-      if (auto* loop = std::get_if<std::shared_ptr<const Repetition>>(&step)) find_made((*loop)->body);
-    }
   }
 
   // What was made or written is where the caller looks for it.
@@ -310,7 +303,7 @@ class GpuKernel::Run {
       }
     }
     spd_call call{call_.context, nullptr, arrays.data(), nullptr, given.data()};
-    device_.launch(*loaded_.at(&grid),
+    device_.launch(*kernel_.loaded_.at(&grid),
                    {.call = &call, .arguments = arguments, .blocks = blocks, .threads = grid.threads});
   }
 
@@ -319,8 +312,6 @@ class GpuKernel::Run {
   runtime::Device& device_;
   Numbers numbers_;
   std::map<Symbol, Array> arrays_;
-  std::optional<std::set<Symbol>> made_;
-  std::map<const Grid*, const runtime::LoadedKernel*> loaded_;
   int code_ = 0;
 };
 

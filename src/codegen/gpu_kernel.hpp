@@ -4,7 +4,9 @@
 // memory::Mirror, through which it is found on the device; without one it is copied there and, where it was written, back. The
 // owner of an array that the kernel makes is its ResultArray.
 #pragma once
+#include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "ir/launches.hpp"
@@ -36,8 +38,10 @@ class GpuKernel {
   class Run;
   std::shared_ptr<const ir::Launches> launches_;
   runtime::Device* device_;
-  std::vector<std::shared_ptr<const runtime::LoadedKernel>> loaded_;
   GpuLimits limits_;
+  std::map<const ir::Grid*, std::shared_ptr<const runtime::LoadedKernel>> loaded_;
+  int64_t lanes_ = 1;           // that share an item, at most
+  std::set<Symbol> made_ = {};  // arrays that it makes
 };
 
 }  // namespace spdistal::codegen
