@@ -221,8 +221,10 @@ class Distributor {
           return plan::either(support(n.a, var), support(n.b, var));
         },
         [&](const Call& n) -> plan::Set {
-          bool keeps_zero = n.args.size() == 1 && (n.function == Function::Sqrt || n.function == Function::Abs);
-          return keeps_zero ? support(n.args[0], var) : everything();
+          if (!info(n.function).keeps_zero) return everything();
+          plan::Set out = support(n.args[0], var);
+          for (size_t k = 1; k < n.args.size(); ++k) out = plan::either(out, support(n.args[k], var));
+          return out;
         },
         [&](const Sum& n) -> plan::Set { return n.var == var ? everything() : support(n.body, var); });
   }
