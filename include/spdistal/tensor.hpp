@@ -74,8 +74,8 @@ class TensorBase : public TensorRef {
   /// Collective. Stored elements, those of sparse levels and all of dense ones; each is counted once, whoever has copies.
   int64_t nnz() const;
 
-  // ---- arrays of this rank's piece, in place, until the tensor has other contents. They throw UserError where the rank has
-  // several pieces or none ----
+  // ---- arrays of this rank's piece, in place, until the tensor has other contents. They throw UserError where not every rank
+  // has one piece ----
 
   /// Collective. How many pieces it lives in, on all ranks together.
   int64_t pieces() const;

@@ -14,12 +14,13 @@ namespace {
 
 runtime::Transport& transport() { return Session::instance().transport(); }
 
-// The piece of a rank that has one.
+// The piece of a rank, where every rank has one: what is refused is so on all of them.
 const Storage& piece_of(const notation::TensorVar& var, const Home& home) {
-  if (home.colours().size() != 1)
-    throw UserError(
-        fmt::format("{} has {} pieces on this rank, and no arrays of its own", shown(var), home.colours().size()),
-        "local() goes over the elements of all pieces");
+  int64_t pieces = home.shares().grid.count();
+  if (pieces != transport().size())
+    throw UserError(fmt::format("{} lives in {} pieces on {} ranks: no rank has its arrays alone", shown(var), pieces,
+                                transport().size()),
+                    "local() goes over the elements of all pieces");
   return home.piece(home.colours().lo);
 }
 
