@@ -16,10 +16,13 @@ using namespace spdistal;
 namespace {
 
 using Given = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+using GivenNumbers = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// Keeps a Python object as long as C++ has memory of it; the last to let go may be any thread.
+// Keeps a Python object as long as C++ has memory of it; the last to let go may be any thread, and be there when the
+// interpreter has gone with all its objects.
 std::shared_ptr<const void> kept(nb::object object) {
   return {new nb::object(std::move(object)), [](nb::object* held) {
+            if (!nb::is_alive()) return;
             nb::gil_scoped_acquire gil;
             delete held;
           }};
@@ -80,7 +83,9 @@ class PyTensor : public TensorBase {
     borrow_compressed({pos.data(), pos.size(), pos.itemsize()}, {crd.data(), crd.size(), crd.itemsize()}, values.data(),
                       values.size(), kept(std::move(owner)));
   }
-  void enter(const std::vector<std::vector<int64_t>>& columns, const Given& values, bool alike) {
+  void enter(const std::vector<GivenNumbers>& coordinates, const Given& values, bool alike) {
+    std::vector<std::vector<int64_t>> columns;
+    for (const GivenNumbers& column : coordinates) columns.emplace_back(column.data(), column.data() + column.size());
     pack_columns(columns, values.data(), values.size(), alike ? Entered::Alike : Entered::Parts);
   }
   void set(const Given& values) { replace_values(values.data(), values.size()); }

@@ -97,7 +97,7 @@ class Tensor:
         if format is None:
             format = "s" if len(shape) == 1 else "d" + "s" * (len(shape) - 1)
         core = _core.Tensor(name, list(shape), _type_of(values.dtype), format)
-        core.enter([np.asarray(column, dtype=np.int64).tolist() for column in coordinates], values, not local)
+        core.enter([np.ascontiguousarray(column, dtype=np.int64) for column in coordinates], values, not local)
         return Tensor(core)
 
     # ---- what it is ----
@@ -151,7 +151,7 @@ class Tensor:
 
     def todense(self) -> np.ndarray:
         """All elements, on every process."""
-        if self.is_dense and ranks_hold_all(self):
+        if self.is_dense and _is_whole_here(self):
             return self.to_numpy()
         columns, values = self._core.gathered()
         out = np.zeros(self.shape, dtype=self.dtype)
@@ -166,7 +166,7 @@ class Tensor:
         if self.ndim != 2:
             raise _core.UserError(f"error: {self!r} has {self.ndim} dimensions: scipy has matrices\n"
                                   "hint: coordinates() has tensors of any order")
-        if self.format not in ("ds", "ds:1,0") or not ranks_hold_all(self):
+        if self.format not in ("ds", "ds:1,0") or not _is_whole_here(self):
             (rows, columns), values = self._core.gathered()
             return sp.coo_array((values, (rows, columns)), shape=self.shape).tocsr()
         kind = sp.csr_array if self.format == "ds" else sp.csc_array
@@ -237,7 +237,7 @@ class Tensor:
         return self._evaluated().report()
 
 
-def ranks_hold_all(tensor: Tensor) -> bool:
+def _is_whole_here(tensor: Tensor) -> bool:
     """Has this process all of a tensor in one piece?"""
     return _core.ranks() == 1 and tensor._core.pieces == 1
 
