@@ -294,9 +294,11 @@ std::string preamble(const Spelling& spelling, const Needs& needs) {
   if (!needs.vectors.empty()) {
     out += "\n";
     for (const auto& [type, lanes] : needs.vectors)
-      out += fmt::format("typedef {} {} __attribute__((vector_size({}), aligned({}), may_alias));\n",
-                         spelling.types[size_t(type)], type_text(spelling, {type, ir::Type::Form::Value, lanes}),
-                         size_of(type) * size_t(lanes), size_of(type));
+      out += fmt::format(
+          fmt::runtime(cuda ? "struct alignas({2}) {1} {{ {0} elements[{3}]; }};\n"
+                            : "typedef {0} {1} __attribute__((vector_size({2}), aligned({4}), may_alias));\n"),
+          spelling.types[size_t(type)], type_text(spelling, {type, ir::Type::Form::Value, lanes}),
+          size_of(type) * size_t(lanes), lanes, size_of(type));
   }
   add(Helper::MinMax, cuda ? cuda_min_max : min_max);
   add(Helper::Search, cuda ? on_device(search) : std::string(search));

@@ -180,6 +180,8 @@ void StmtText::loop(const For& n) {
   std::string next = step == "1" ? name + "++" : fmt::format("{} += {}", name, step);
   if (vector) line("#pragma omp simd{}", reduction);
   if (n.unroll > 1 && !vector) line("#pragma {} {}", spelling_.unroll, n.unroll);
+  // Small arrays are registers where every index is known.
+  if (n.unroll == 0 && trip_count(n) && spelling_.language == Language::Cuda) line("#pragma unroll");
   compound(fmt::format("for ({} {} = {}{}; {} < {}; {})", type, name, lo, extra, name, hi, next), n.body);
   names_.leave();
 }
@@ -190,6 +192,11 @@ void StmtText::gpu_loop(const For& n) {
   constexpr std::string_view which[] = {"blockIdx.x", "threadIdx.x", "threadIdx.x / 32", "threadIdx.x % 32"};
   require(spelling_.language == Language::Cuda, "GPU loops are printed as CUDA");
   require(constant_integer(n.step) == 1, "GPU loops have steps of one");
+  auto note = [&](const Var& array, int lanes) {
+    if (lanes > 1) at_once_[array.symbol] = std::max(at_once_[array.symbol], lanes);
+  };
+  each<Load>(n.body, [&](const Load& load) { note(load.array, load.lanes); });
+  each<Store>(n.body, [&](const Store& store) { note(store.array, type_of(store.value).lanes); });
   names_.enter();
   std::string name = names_.declare(n.var);
   line("const {} {} = {}{};", type, name, lo == "0" ? "" : lo + " + ",
@@ -259,7 +266,10 @@ void StmtText::allocate(const Allocate& n, Helper scratch) {
   std::string size = expr_.index(n.count), name = names_.declare(n.array);
   std::string type = expr_.type(n.array.type.element());
   if (n.space == Space::Shared) return line("__shared__ {} {}[{}];", type, name, size);
-  if (!takes_memory(n)) return line("{} {}[{}]{};", type, name, size, n.fill == Fill::Zeroed ? " = {}" : "");
+  std::string aligned;
+  if (auto lanes = at_once_.find(n.array.symbol); lanes != at_once_.end())
+    aligned = fmt::format("alignas({}) ", size_t(lanes->second) * size_of(n.array.type.scalar));
+  if (!takes_memory(n)) return line("{}{} {}[{}]{};", aligned, type, name, size, n.fill == Fill::Zeroed ? " = {}" : "");
   needs_.helpers.insert(scratch);
   line("{}<{}> {}({}{}, {});", scratch == Helper::OwnScratch ? "own_scratch" : "scratch", type, name,
        spelling_.language == Language::Cpp ? "call, " : "", size, n.fill == Fill::Zeroed ? "true" : "false");

@@ -64,7 +64,8 @@ class StmtText {
   ir::ScopedNames names_;
   ExprText expr_;
   std::set<Symbol> mutable_;
-  std::set<Symbol> appended_;  // what shares allocate and then append
+  std::map<Symbol, int> at_once_;  // arrays of which several elements are loaded or stored at once on a GPU
+  std::set<Symbol> appended_;      // what shares allocate and then append
   std::map<Symbol, ir::Source> sources_;
   std::map<Symbol, ir::Var> large_;  // of arrays that are streamed to: are they larger than the caches?
   bool fenced_ = false;              // each share ends by waiting for what it streamed

@@ -142,13 +142,13 @@ Grid grid_of(const Region& region, const std::string& name, const Mapping& mappi
   require(assigned_outside(region.body).empty(), "the items of a grid leave the variables outside as they are");
   Var blocks = var("blocks", Int64), worker = var("worker", Int64), lane = var("lane", Int64);
   int lanes = region.setup.empty() ? lanes_for(region.body, mapping) : 1;
-  std::optional<Stmt> divided = by_lanes(region.body, lane, lanes);
+  std::optional<Stmt> divided = by_lanes(region.body, lane, lanes, mapping);
   if (!divided) lanes = 1;
   Stmt scope = Block{{Block{region.setup}, region.body}};
   OwnArrays arrays(scope, worker, region.item.symbol);
   std::vector<Stmt> inside;
   for (const Stmt& s : region.setup) inside.push_back(arrays.setup(s));
-  Stmt body = arrays(divided ? *divided : region.body);
+  Stmt body = arrays(divided ? *divided : by_one_lane(region.body, mapping));
   bool strided = !arrays.own().empty();
   Expr count = cast(ScalarType::Int64, region.count);
   Stmt whole = blocks_of_threads(blocks, threads, [&](const Var& block, const Var& thread) -> Stmt {

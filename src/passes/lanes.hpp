@@ -27,6 +27,8 @@ int lanes_for(const ir::Stmt& body, const Mapping& mapping);
 ///       sums[k] += B[p] * C[… + k]              sums[q] += B[p] * C[… + q * 8 + lane]
 ///
 /// Nothing where an item cannot be divided so.
-std::optional<ir::Stmt> by_lanes(const ir::Stmt& body, const ir::Var& lane, int width);
+std::optional<ir::Stmt> by_lanes(const ir::Stmt& body, const ir::Var& lane, int width, const Mapping& mapping);
+/// The same where one thread takes an item: sums ask for what several turns load at once.
+ir::Stmt by_one_lane(const ir::Stmt& body, const Mapping& mapping);
 
 }  // namespace spdistal::passes

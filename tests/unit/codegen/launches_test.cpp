@@ -105,8 +105,13 @@ TEST(Launches, LanesAddUpARowTogether) {
       double sum = 0;
       {
         double part = 0;
-        for (int32_t p = pos[worker] + int32_t(lane), p_end = pos[worker + 1]; p < p_end; p += 8)
-          part += B[p];
+        {
+          const int64_t p_last = pos[worker + 1];
+          for (int64_t p_first = pos[worker] + lane; p_first < p_last; p_first += 8) {
+            const int32_t p = int32_t(p_first);
+            part += B[p];
+          }
+        }
         sum += warp_add<8>(part);
       }
       if (lane == 0)
@@ -119,7 +124,7 @@ TEST(Launches, LanesAddUpARowTogether) {
 
 TEST(Launches, AsManyLanesAsARowIsLong) {
   EXPECT_EQ(grids_of(checked_launches(spmv(), {.average_row = 1}).steps)[0]->lanes, 1);
-  EXPECT_EQ(grids_of(checked_launches(spmv(), {.average_row = 11}).steps)[0]->lanes, 4);
+  EXPECT_EQ(grids_of(checked_launches(spmv(), {.average_row = 11}).steps)[0]->lanes, 2);
   EXPECT_EQ(grids_of(checked_launches(spmv(), {.average_row = 1000}).steps)[0]->lanes, 32);
 }
 
@@ -135,6 +140,100 @@ TEST(Launches, RowsOfAnyLengthAddUpWithAnyNumberOfLanes) {
     call.array(CallData::view(a)), call.array(CallData::view(pos)), call.array(CallData::view(B));
     call.scalar(5);
     test::gpu().load(checked_launches(spmv(), {.lanes = lanes}))(call.get());
+    EXPECT_EQ(a, wanted) << lanes;
+  }
+}
+
+/// The text of the one loop of a grid that this stands in, up to the end.
+std::string from_text(const Launches& launches, const std::string& first) {
+  std::string text = grid_text(launches);
+  size_t at = text.find(first);
+  return at == text.npos ? text : text.substr(at);
+}
+
+TEST(Launches, SumsAskForWhatAWholeRowLoadsBeforeTheyUseIt) {
+  std::string text = from_text(checked_launches(spmv(), {.lanes = 2, .average_row = 5.5}), "for (int64_t p_first");
+  EXPECT_EQ(text.substr(0, text.find("sum += warp")),
+            R"(for (int64_t p_first = pos[worker] + lane; p_first < p_last; p_first += 6) {
+            double B_ahead[3];
+            #pragma unroll
+            for (int64_t u = 0; u < 3; u++) {
+              const int32_t p = int32_t(p_first + min_of(u * 2, p_last - 1 - p_first));
+              B_ahead[u] = B[p];
+            }
+            #pragma unroll
+            for (int64_t u = 0; u < 3; u++) {
+              if (u * 2 < p_last - p_first) {
+                const int32_t p = int32_t(p_first + u * 2);
+                part += B_ahead[u];
+              }
+            }
+          }
+        }
+        )");
+}
+
+/// a[i * 32 + k] = b[i * 32 + k], and of another array whose rows begin anywhere.
+Function copied_rows() {
+  FunctionBuilder f("rows");
+  Var a = f.array("a", 0, ScalarType::Float64, Access::Write), b = f.array("b", 1, ScalarType::Float64);
+  Var c = f.array("c", 2, ScalarType::Float64), n = f.scalar("n", 0), m = f.scalar("m", 1);
+  f.parallel("i", n, [&](Var i) {
+    f.loop("k", int64(0), int64(32), [&](Var k) { f.store(a, i * 32 + k, load(b, i * 32 + k) + load(c, i * m + k)); },
+           {.kind = LoopKind::Vector});
+  });
+  return f.build();
+}
+
+TEST(Launches, LanesTakeAsManyColumnsAsAreLoadedAtOnceOfRowsThatAreAligned) {
+  EXPECT_EQ(from_text(checked_launches(copied_rows(), {.lanes = 8}), "const int64_t k_first"),
+            R"(const int64_t k_first = (kq * 8 + lane) * 2;
+      alignas(16) double b_near[2];
+      *(doublex2*)b_near = *(const doublex2*)&b[worker * 32 + k_first];
+      alignas(16) double a_near[2];
+      #pragma unroll
+      for (int64_t k_next = 0; k_next < 2; k_next++) {
+        const int64_t k = k_first + k_next;
+        a_near[k_next] = b_near[k_next] + c[worker * m + k];
+      }
+      *(doublex2*)&a[worker * 32 + k_first] = *(doublex2*)a_near;
+    }
+  }
+}
+)");
+}
+
+/// a[p] = sum of b[p * 32 + k], for the elements p of each row.
+Function sums_of_turns() {
+  FunctionBuilder f("turns");
+  Var a = f.array("a", 0, ScalarType::Float64, Access::Write), b = f.array("b", 1, ScalarType::Float64);
+  Var pos = f.array("pos", 2, ScalarType::Int32), n = f.scalar("n", 0);
+  f.parallel("i", n, [&](Var i) {
+    f.loop("p", load(pos, i), load(pos, i + 1), [&](Var p) {
+      Var sum = f.variable("sum", zero(Float64));
+      Expr row = cast(ScalarType::Int64, p) * 32;
+      f.loop("k", int64(0), int64(32), [&](Var k) { f.increase(sum, load(b, row + k)); });
+      f.store(a, p, sum);
+    });
+  });
+  return f.build();
+}
+
+TEST(Launches, SumsOfAsManyTurnsAsThereAreLanesAreAddedUpTogether) {
+  std::vector<int32_t> pos{0, 0, 3, 16, 17, 40};
+  std::vector<double> b(40 * 32);
+  std::iota(b.begin(), b.end(), 1.0);
+  std::vector<double> wanted(40, 0);
+  for (size_t k = 0; k < b.size(); k++) wanted[k / 32] += b[k];
+  for (int lanes : {1, 2, 4, 8, 16}) {
+    Launches launches = checked_launches(sums_of_turns(), {.lanes = lanes});
+    bool together = from_text(launches, "double parts[").starts_with("double parts[");
+    EXPECT_EQ(together, lanes >= 2 && lanes <= 8) << lanes;
+    std::vector<double> a(40, -1);
+    CallData call;
+    call.array(CallData::view(a)), call.array(CallData::view(b)), call.array(CallData::view(pos));
+    call.scalar(5);
+    test::gpu().load(launches)(call.get());
     EXPECT_EQ(a, wanted) << lanes;
   }
 }

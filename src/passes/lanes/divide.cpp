@@ -1,0 +1,154 @@
+#include "passes/lanes/divide.hpp"
+
+#include "ir/analysis.hpp"
+#include "ir/build.hpp"
+#include "ir/substitute.hpp"
+#include "passes/carried.hpp"
+#include "passes/lanes/ahead.hpp"
+
+namespace spdistal::passes {
+
+using namespace ir;
+
+namespace {
+
+std::vector<Stmt> statements(const Stmt& body) {
+  if (auto* block = body.as<Block>()) return block->stmts;
+  return {body};
+}
+
+Stmt declare(const Var& v, const Expr& value) { return Declare{v, value, Mutability::Const}; }
+
+/// A turn that ends with one sum, which is all that its variable is for, and what is done with it.
+struct SummingTurn {
+  std::vector<Stmt> before, after;
+  For loop;
+  Var sum;
+};
+std::optional<SummingTurn> summing_turn(const Stmt& body, const std::map<Symbol, LaneLoop>& divided) {
+  std::vector<Stmt> before, after;
+  std::optional<For> loop;
+  for (const Stmt& s : statements(body)) {
+    auto* inner = s.as<For>();
+    if (inner && !loop && divided.contains(inner->var.symbol)) loop = *inner;
+    else if (holds<For, While>(s) || (!loop && !s.is<Declare>() && !s.is<Comment>())) return {};
+    else (loop ? after : before).push_back(s);
+  }
+  if (!loop) return {};
+  auto sums = sums_of(*loop);
+  if (!sums || sums->size() != 1) return {};
+  Var sum = sums->begin()->second.var;
+  for (const Stmt& s : before)
+    if (auto* declared = s.as<Declare>(); declared && declared->var.symbol == sum.symbol)
+      return SummingTurn{before, after, *loop, sum};
+  return {};
+}
+
+}  // namespace
+
+Divider::Divider(const std::vector<For>& loops, const Columns& columns, int at_once)
+    : columns_(columns), at_once_(at_once) {
+  for (const For& loop : loops) divided_.emplace(loop.var.symbol, *lane_loop(loop));
+}
+
+Stmt Divider::operator()(const Stmt& s) {
+  const Accesses& accesses = columns_.accesses;
+  if (auto* n = s.as<For>()) {
+    if (auto kind = divided_.find(n->var.symbol); kind != divided_.end())
+      return kind->second == LaneLoop::Row ? columns_(*n) : sum(*n);
+    if (auto together = by_turns(*n)) return *together;
+  }
+  if (auto* n = s.as<Allocate>()) {
+    if (!accesses.is_split(n->array.symbol)) return s;
+    int64_t count = *constant_integer(n->count), group = int64_t(columns_.width) * columns_.near;
+    return Allocate{n->array, int64((count + group - 1) / group * columns_.near), n->fill, n->space};
+  }
+  if (auto* n = s.as<Store>()) return accesses.is_own(n->array.symbol) ? s : Stmt(If{equal(columns_.lane, 0), s, {}});
+  return map_children(s, [&](const auto& child) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(child)>, Stmt>) return (*this)(child);
+    else return child;
+  });
+}
+
+Stmt Divider::part_of(const For& n, const std::map<Symbol, Var>& parts) {
+  std::map<Symbol, Expr> read(parts.begin(), parts.end());
+  Stmt body = rewrite(substitute(n.body, read), [&](const Assign& a) {
+    auto part = parts.find(a.var.symbol);
+    return Stmt(Assign{part == parts.end() ? a.var : part->second, a.value});
+  });
+  For own{n.var, n.lo, n.hi, n.step, body, LoopKind::Serial, n.unroll};
+  if (trip_count(n) && constant_integer(n.lo) == 0 && constant_integer(n.step) == 1) {
+    Columns columns{columns_.item, columns_.accesses, columns_.lane, columns_.width};
+    columns.near = neighbours(own, columns);
+    return columns(own);
+  }
+  return every_turn(own, {columns_.lane, columns_.width, at_once_});
+}
+
+Stmt Divider::sum(const For& n) {
+  std::vector<Stmt> before, after;
+  std::map<Symbol, Var> parts;
+  auto sums = sums_of(n);
+  for (const auto& [symbol, assign] : *sums) {
+    Var part = var("part", assign.var.type);
+    parts.emplace(symbol, part);
+    before.push_back(Declare{part, zero(part.type), Mutability::Mutable});
+    after.push_back(Assign{assign.var, Expr(assign.var) + Expr(WarpReduce{BinaryOp::Add, part, columns_.width})});
+  }
+  before.push_back(part_of(n, parts));
+  before.insert(before.end(), after.begin(), after.end());
+  return Block{before};
+}
+
+// Sums of as many turns as there are lanes, added up together: in the end each lane has that of one turn, and goes on with it.
+//
+//   for p in lo .. hi                    for first in lo .. hi by 8
+//     sum = 0                              for u in 0 .. 8: parts[u] = the lane's part of the sum of turn first + u
+//     for k …: sum += …              →     parts[0] = the whole sum of turn first + lane, by 7 exchanges instead of 24
+//     A[p] = sum                           if first + lane < hi: A[first + lane] = parts[0]
+std::optional<Stmt> Divider::by_turns(const For& n) {
+  constexpr int most = 8;  // of lanes: turns are written out
+  int width = columns_.width;
+  auto turn = summing_turn(n.body, divided_);
+  if (!turn || width > most || is_gpu(n.kind) || constant_integer(n.step) != 1 || !is_independent(n)) return {};
+  bool apart = true;
+  each<Store>(n.body, [&](const Store& s) { apart &= columns_.accesses.is_written_in(s.array.symbol, n.body); });
+  if (!apart) return {};
+
+  std::string name = n.var.symbol.name();
+  Var first = var(name + "_first", Int64), end = var(name + "_last", Int64), u = var("u", Int64);
+  Var parts = var("parts", array_of(turn->sum.type.scalar)), part = var("part", turn->sum.type);
+  auto in_turn = [&](const Expr& number, const std::vector<Stmt>& then) {
+    std::vector<Stmt> stmts{declare(n.var, cast(n.var.type.scalar, Expr(first) + number))};
+    stmts.insert(stmts.end(), turn->before.begin(), turn->before.end());
+    stmts.insert(stmts.end(), then.begin(), then.end());
+    return with_fresh_variables(If{number < Expr(end) - first, Block{stmts}, {}});
+  };
+  Stmt adding = Block{{Declare{part, zero(part.type), Mutability::Mutable},
+                       in_turn(u, {part_of(turn->loop, {{turn->sum.symbol, part}})}), store(parts, u, part)}};
+  std::vector<Stmt> body{Allocate{parts, int64(width), Fill::Uninitialised},
+                         For{u, int64(0), int64(width), int64(1), adding, LoopKind::Serial, 0}};
+  std::vector<Stmt> together = folded(parts);
+  body.insert(body.end(), together.begin(), together.end());
+  std::vector<Stmt> then{Assign{turn->sum, Expr(turn->sum) + load(parts, 0)}};
+  then.insert(then.end(), turn->after.begin(), turn->after.end());
+  body.push_back(in_turn(columns_.lane, then));
+  return Block{{declare(end, cast(ScalarType::Int64, n.hi)),
+                For{first, cast(ScalarType::Int64, n.lo), end, int64(width), Block{body}}}};
+}
+
+// Half of the lanes keep one half of the sums and hand over the other, until each has one.
+std::vector<Stmt> Divider::folded(const Var& parts) {
+  std::vector<Stmt> out;
+  for (int half = columns_.width / 2; half >= 1; half /= 2) {
+    Expr upper = equal(Expr(columns_.lane) / int64_t(half) % int64_t(2), 1);
+    for (int k = 0; k < half; k++) {
+      Expr low = load(parts, k), high = load(parts, k + half);
+      Expr given = Shuffle{Peer::Xor, select(upper, low, high), int32(half), columns_.width};
+      out.push_back(store(parts, k, select(upper, high, low) + given));
+    }
+  }
+  return out;
+}
+
+}  // namespace spdistal::passes

@@ -1,0 +1,26 @@
+// Inside the division among lanes: how an item whose loops may be divided is.
+#pragma once
+#include "passes/lanes/columns.hpp"
+#include "passes/lanes/loops.hpp"
+
+namespace spdistal::passes {
+
+/// An item as its lanes run it. `at_once`: of how many turns of a sum a lane loads at once.
+class Divider {
+ public:
+  Divider(const std::vector<ir::For>& loops, const Columns& columns, int at_once);
+  ir::Stmt operator()(const ir::Stmt& s);
+
+ private:
+  ir::Stmt sum(const ir::For& n);
+  /// What a lane adds up of sums, to other variables in the place of theirs.
+  ir::Stmt part_of(const ir::For& n, const std::map<Symbol, ir::Var>& parts);
+  std::optional<ir::Stmt> by_turns(const ir::For& n);
+  std::vector<ir::Stmt> folded(const ir::Var& parts);
+
+  const Columns& columns_;
+  int at_once_;
+  std::map<Symbol, LaneLoop> divided_;
+};
+
+}  // namespace spdistal::passes
