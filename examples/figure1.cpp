@@ -50,6 +50,6 @@ int main(int argc, char** argv) {
     std::cout << "  a(" << at[0] << ") = " << value << "\n";
     right &= value == (at[0] == 0 ? -1 : at[0] == 7 ? 15 : double(at[0]));
   }
-  std::cout << "\nreport\n" << a.report();
+  std::cout << "\nreport\n" << a.report().str();
   return right ? 0 : 1;
 }

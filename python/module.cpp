@@ -156,7 +156,10 @@ NB_MODULE(_core, m) {
       .def("statement", &Evaluation::statement)
       .def("kernel", &Evaluation::kernel)
       .def("plan", &Evaluation::plan)
-      .def("report", &Evaluation::report);
+      .def("report", [](const Evaluation& e) {
+        Report report = e.report();
+        return std::pair(report.json(), report.str());
+      });
 
   m.def("evaluate",
         [](const std::string& statement, const std::vector<std::pair<std::string, PyTensor>>& tensors,

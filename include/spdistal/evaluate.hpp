@@ -36,7 +36,7 @@ class Evaluation {
   /// Collective. How it is distributed.
   std::string plan() const;
   /// Collective. What the last run of the statement did.
-  std::string report() const;
+  Report report() const;
 
   struct State;
   Evaluation(std::shared_ptr<State> state, TensorBase result) : state_(std::move(state)), result_(std::move(result)) {}

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "spdistal/report.hpp"
+
 namespace spdistal {
 
 /// The descriptions of one computation, each in its own language.
@@ -58,7 +60,7 @@ class Program {
   std::string plan();
   void compute();
   /// Collective. What the last run did, piece by piece.
-  std::string report();
+  Report report();
   /// Collective. Is this the rank that speaks for all? Connects to the others where that has not been done. Settings of
   /// the environment that are refused are so when a program is made, on all ranks alike.
   static bool leads();

@@ -19,6 +19,7 @@
 #include "spdistal/expression.hpp"
 #include "spdistal/extent.hpp"
 #include "spdistal/format.hpp"
+#include "spdistal/report.hpp"
 #include "spdistal/schedule.hpp"
 
 namespace spdistal {
@@ -107,7 +108,7 @@ class TensorBase : public TensorRef {
   /// Collective. How the current statement is distributed: partitions, what moves, what is launched.
   std::string plan() const;
   /// Collective. What the last run did, piece by piece: non-zeros, bytes moved, times.
-  std::string report() const;
+  Report report() const;
 
  protected:
   TensorBase(std::string name, std::vector<Extent> extents, Format format, ScalarType type);

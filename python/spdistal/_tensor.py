@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import weakref
 from typing import Any, Mapping, Optional, Sequence, Union
 
@@ -232,9 +233,20 @@ class Tensor:
         """How it was distributed: partitions, what moves, what is launched."""
         return self._evaluated().plan()
 
-    def report(self) -> str:
-        """What the last run of the statement did."""
-        return self._evaluated().report()
+    def report(self) -> "Report":
+        """What the last run of the statement did: a dict, and a text for people where it is printed."""
+        return Report(*self._evaluated().report())
+
+
+class Report(dict):
+    """Pieces, what moved, what went from rank to rank by tensor and kind, times; `print` shows it as a table."""
+
+    def __init__(self, data: str, text: str):
+        super().__init__(json.loads(data))
+        self._text = text
+
+    def __str__(self) -> str:
+        return self._text
 
 
 def _is_whole_here(tensor: Tensor) -> bool:

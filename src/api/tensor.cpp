@@ -271,7 +271,7 @@ std::string TensorBase::plan() const {
   });
 }
 
-std::string TensorBase::report() const {
+Report TensorBase::report() const {
   return collectively([&] {
     data_of(*state_);
     if (!state_->current || !state_->current->execution)

@@ -12,6 +12,8 @@ using namespace notation;
 
 // check, choose a schedule, convert operands
 Compiled compile(Process& process, const ScheduledStatement& said, const Homes& homes) {
+  runtime::Ledger sent;
+  runtime::Recording recording(process.transport().sent(), sent);
   agree_on(process.transport(), said);
   note_what_is_slow(process, said);
   std::optional<memory::Place> gpu;
@@ -21,6 +23,7 @@ Compiled compile(Process& process, const ScheduledStatement& said, const Homes& 
   if (runs_on_gpu(out.loops())) out.device = gpu;
   for (CompiledCopy& copy : out.copies)
     if (runs_on_gpu(copy.loops.loops())) copy.loops.device = gpu;
+  out.sent = std::move(sent);
   return out;
 }
 

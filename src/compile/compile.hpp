@@ -59,6 +59,8 @@ class Compiled {
   std::optional<memory::Place> device = {};
   /// Sizes of the statement's tensors, as they were found to fit (`check_sizes`).
   std::vector<int64_t> fitting;
+  /// What ranks sent each other to agree on it.
+  runtime::Ledger sent;
 
  private:
   const notation::ConcreteStatement& loops_of(LeafKind kind) const;

@@ -15,7 +15,7 @@ BoundPlan::BoundPlan(Process& process, Compiled& compiled, Shares shares)
       result_dims_(known_dims(program_.leaf.result)),
       first_{transport_},
       fetches_(transport_, program_, first_, notes_),
-      launcher_(process, compiled, fetches_.pieces()) {
+      launcher_(process, compiled, fetches_.pieces(), notes_) {
   for (size_t k = 1; k < program_.accesses.size(); k++)
     reads_result_ |= program_.accesses[k].access.tensor == result_var();
 }
@@ -35,6 +35,8 @@ void BoundPlan::bind(const Homes& operands) {
   std::map<TensorVar, uint64_t> there;
   for (const auto& [tensor, home] : operands) there.emplace(tensor, home->pattern_version());
   if (tasks_ && there == patterns_) return;
+  notes_.begin();
+  runtime::Recording recording(transport_.sent(), notes_.sent);
   homecoming_.reset();
   in_place_.reset();
   stays_.reset();
@@ -42,11 +44,12 @@ void BoundPlan::bind(const Homes& operands) {
   first_.over = false;
   if (!located_) {
     auto at_home = [&](const notation::Access& access) { return stored_here(*operands.at(access.tensor)); };
-    located_ = find_located(program_, compiled_.leaf(LeafKind::Piece, at_home).kernel());
+    located_ =
+        notes_.compiling([&] { return find_located(program_, compiled_.leaf(LeafKind::Piece, at_home).kernel()); });
   }
   tasks_.emplace(program_, operands, result_shares_, transport_, *located_);
   launcher_.bind(*tasks_);
-  notes_.begin(colours().size());
+  notes_.expect(colours().size());
   fetches_.bind(*tasks_, operands);
   if (!by_steps()) plan_targets({});
   writes_ = program_.plan.accesses[0].privilege == plan::Privilege::Write && tasks_->are_disjoint();
@@ -72,15 +75,22 @@ bool BoundPlan::on_all_ranks(bool here) { return transport_.allreduce(int64_t(he
 // ---- computing ----
 
 void BoundPlan::compute(const Homes& operands, std::optional<Home>& result, const std::vector<Scalar>& arguments) {
-  notes_.planned = 0;
+  RunNotes::Page page(notes_);
   launcher_.use(arguments);
   bind(operands);
-  notes_.begin(colours().size());
+  notes_.expect(colours().size());
+  runtime::Recording recording(transport_.sent(), notes_.sent);
   exchanging([&] { fetches_.start(operands); });
   if (result_var().format().is_dense()) compute_dense(operands, result);
   else compute_sparse(operands, result);
   first_.over = true;
   notes_.note_pieces(program_, *tasks_, fetches_.pieces());
+}
+
+void BoundPlan::note_sent(const runtime::Ledger& sent) {
+  if (sent.bytes() == 0) return;
+  notes_.begin();
+  notes_.sent.add(sent);
 }
 
 // Before the first run: that of the first colour here which has something to do. Pieces of steps are not there yet.

@@ -13,7 +13,6 @@
 #include "execute/launch.hpp"
 #include "execute/move/homecoming.hpp"
 #include "execute/overlap.hpp"
-#include "execute/report.hpp"
 
 namespace spdistal {
 
@@ -34,6 +33,8 @@ class BoundPlan {
 
   /// The text of the kernel.
   std::string kernel();
+  /// Adds to the run to come what was sent elsewhere to prepare it.
+  void note_sent(const runtime::Ledger& sent);
   /// Collective. Of the last run.
   Report report() const;
 
@@ -95,16 +96,12 @@ class BoundPlan {
 
 template <class F>
 void BoundPlan::timed(int64_t colour, F&& f) {
-  double begin = seconds_now();
-  f();
-  notes_.seconds[size_t(colour - colours().lo)] += seconds_now() - begin;
+  notes_.timed(notes_.seconds[size_t(colour - colours().lo)], f);
 }
 
 template <class F>
 void BoundPlan::exchanging(F&& f) {
-  double begin = seconds_now();
-  f();
-  notes_.exchange_seconds += seconds_now() - begin;
+  notes_.timed(notes_.exchange_seconds, f);
 }
 
 }  // namespace spdistal

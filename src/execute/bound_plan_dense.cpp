@@ -33,8 +33,8 @@ void BoundPlan::prepare_homecoming(const Home& result) {
   if (*in_place_ || homecoming_) return;
   bool assigns = writes_ && program_.leaf.start == Start::Zero && !by_steps();
   runtime::together(transport_, [&] {
-    homecoming_.emplace(transport_, home_region(program_.plan), result, tasks_->grid(), colours(), targets_,
-                        assigns ? Arrival::Assign : Arrival::Add, &notes_.traffic);
+    homecoming_.emplace(transport_, program_.plan.accesses[0].tensor, home_region(program_.plan), result,
+                        tasks_->grid(), colours(), targets_, assigns ? Arrival::Assign : Arrival::Add, &notes_.traffic);
   });
 }
 

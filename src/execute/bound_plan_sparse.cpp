@@ -39,8 +39,9 @@ void BoundPlan::compute_sparse(const Homes& operands, std::optional<Home>& resul
         }
         timed(c, [&] {
           Storage piece = launcher_.compute(target(c).ranges, {c, step});
-          if (*stays_) made.push_back(std::move(piece));
-          else entries.append(unpack(piece));
+          if (*stays_) return made.push_back(std::move(piece));
+          notes_.packed[size_t(c - colours().lo)] += piece.nnz() * int64_t(size_of(piece.type()));
+          entries.append(unpack(piece));
         });
       }
     });
@@ -48,6 +49,7 @@ void BoundPlan::compute_sparse(const Homes& operands, std::optional<Home>& resul
   exchanging([&] {
     std::optional<Home> fresh;
     if (!*stays_) {
+      runtime::Sending results(transport_.sent(), program_.plan.accesses[0].tensor, runtime::Cargo::Results);
       fresh = tasks_->everywhere() ? scatter(transport_, pack(std::move(entries), format), result_shares_)
                                    : pack(transport_, std::move(entries), format, result_shares_);
       for (int64_t q = fresh->colours().lo; q < fresh->colours().hi; q++) made.push_back(std::move(fresh->piece(q)));

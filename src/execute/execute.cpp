@@ -22,6 +22,16 @@ bool distributes(const ConcreteStatement& loops) {
   return out;
 }
 
+// Whatever was sent to make a copy of a tensor.
+runtime::Ledger as_redistribution(const runtime::Ledger& sent, const std::string& tensor) {
+  using runtime::Cargo;
+  runtime::Ledger out;
+  for (const auto& [about, cargo, bytes, messages] : sent.entries())
+    if (cargo == Cargo::Agreement) out.add(about, cargo, bytes, messages);
+    else out.add(tensor, Cargo::Redistribution, bytes, messages);
+  return out;
+}
+
 }  // namespace
 
 Execution::Execution(Process& process, Compiled compiled)
@@ -30,16 +40,23 @@ Execution::Execution(Process& process, Compiled compiled)
     copies_.push_back({copy.from, std::make_unique<Execution>(process, std::move(copy.loops))});
 }
 
-void Execution::add_copies(Homes& operands) {
+runtime::Ledger Execution::add_copies(Homes& operands) {
+  runtime::Ledger converted;
   for (CopiedOperand& copy : copies_) {
     const Home& original = *operands.at(copy.from);
     const TensorVar& to = copy.execution->compiled().loops().result;
     if (!copy.home || copy.version != original.version()) {
-      copy.execution->compute({{copy.from, &original}}, homes_of(to, process_.transport().size()), copy.home);
+      runtime::Ledger sent;
+      {
+        runtime::Recording recording(process_.transport().sent(), sent);
+        copy.execution->compute({{copy.from, &original}}, homes_of(to, process_.transport().size()), copy.home);
+      }
+      converted.add(as_redistribution(sent, copy.from.symbol().name()));
       copy.version = original.version();
     }
     operands.emplace(to, &*copy.home);
   }
+  return converted;
 }
 
 // Nothing is distributed: one process, one piece of everything, no distributed loop.
@@ -51,20 +68,26 @@ bool Execution::is_whole(const Homes& operands, const Shares& shares) const {
 
 const Leaf& Execution::whole_leaf(const Homes& operands) {
   auto pattern = [&](const notation::Access& access) { return &operands.at(access.tensor)->piece(0).pattern(); };
-  if (!whole_ || !whole_->fits(pattern)) whole_ = &compiled_.leaf(LeafKind::Whole, pattern);
+  if (whole_ && whole_->fits(pattern)) return *whole_;
+  double begin = seconds_now();
+  whole_ = &compiled_.leaf(LeafKind::Whole, pattern);
+  whole_->code(process_);
+  compile_seconds_ += seconds_now() - begin;
   return *whole_;
 }
 
 // Where results live may change with their sizes.
-void Execution::prepare_pieces(const Homes& operands, const Shares& shares) {
+void Execution::prepare_pieces(const Homes& operands, const Shares& shares, const runtime::Ledger& sent) {
   if (!pieces_ || !(pieces_->shares() == shares)) pieces_ = std::make_unique<BoundPlan>(process_, compiled_, shares);
+  pieces_->note_sent(sent);
+  pieces_->note_sent(std::exchange(compiled_.sent, {}));
   pieces_->bind(operands);
 }
 
 void Execution::prepare(Homes operands, const Shares& shares) {
-  add_copies(operands);
-  if (is_whole(operands, shares)) whole_leaf(operands).code(process_);
-  else prepare_pieces(operands, shares);
+  runtime::Ledger sent = add_copies(operands);
+  if (is_whole(operands, shares)) whole_leaf(operands);
+  else prepare_pieces(operands, shares, sent);
 }
 
 void Execution::compute_whole(const Homes& operands, const Shares& shares, std::optional<Home>& result,
@@ -74,9 +97,14 @@ void Execution::compute_whole(const Homes& operands, const Shares& shares, std::
   Storages storages;
   for (const auto& [tensor, home] : operands) storages.emplace(tensor, &home->piece(0));
   std::vector<const void*> numbers = addresses_of(arguments);
+  last_ = {0, 0, std::exchange(compile_seconds_, 0)};
+  for (const auto& [tensor, home] : operands)
+    if (!tensor.format().is_dense()) last_.non_zeros += home->nnz();
   auto run = [&](spd_call& call) {
     call.arguments = numbers.data();
+    double begin = seconds_now();
     code(call);
+    last_.seconds += seconds_now() - begin;
   };
   // What nobody reads any more makes room for what comes: the same memory, mapped and often still in a cache.
   std::optional<Home> before;
@@ -95,10 +123,10 @@ void Execution::compute(Homes operands, const Shares& shares, std::optional<Home
                         const std::vector<Scalar>& arguments) {
   auto what = [&] { return described(compiled_.loops().result); };
   memory::Purpose purpose(what);
-  add_copies(operands);
+  runtime::Ledger sent = add_copies(operands);
   if (result && result->is_borrowed()) *result = result->clone(process_.transport());
   if (is_whole(operands, shares)) return compute_whole(operands, shares, result, arguments);
-  prepare_pieces(operands, shares);
+  prepare_pieces(operands, shares, sent);
   pieces_->compute(operands, result, arguments);
 }
 
@@ -134,8 +162,13 @@ std::string Execution::plan() const {
   return out + "plan\n" + indent(plan::print(compiled_.program().plan), 2);
 }
 
-std::string Execution::report() const {
-  return pieces_ ? pieces_->report().str() : "one piece in one process: nothing moved\n";
+Report Execution::whole_report() const {
+  Report out{.pieces = {{last_.non_zeros, last_.seconds}}};
+  for (const plan::Access& access : compiled_.program().plan.accesses) out.accesses.push_back(access.text);
+  out.compile_seconds = last_.compile_seconds;
+  return out;
 }
+
+Report Execution::report() const { return pieces_ ? pieces_->report() : whole_report(); }
 
 }  // namespace spdistal

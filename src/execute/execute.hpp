@@ -30,7 +30,7 @@ class Execution {
   /// The schedule where nobody gave one, with the reason, and the plan.
   std::string plan() const;
   /// Collective. Of the last run.
-  std::string report() const;
+  Report report() const;
 
  private:
   // A converted operand, made anew when the original changes.
@@ -41,19 +41,27 @@ class Execution {
     uint64_t version = 0;  // of the original's contents that it holds
   };
 
-  void add_copies(Homes& operands);
+  /// What was sent for it.
+  runtime::Ledger add_copies(Homes& operands);
   bool is_whole(const Homes& operands, const Shares& shares) const;
-  void prepare_pieces(const Homes& operands, const Shares& shares);
+  void prepare_pieces(const Homes& operands, const Shares& shares, const runtime::Ledger& sent);
   const Leaf& whole_leaf(const Homes& operands);
   void compute_whole(const Homes& operands, const Shares& shares, std::optional<Home>& result,
                      const std::vector<Scalar>& arguments);
+  Report whole_report() const;
   std::string own_kernel() const;
 
   Process& process_;
   Compiled compiled_;
   bool has_distributed_loops_;
   std::vector<CopiedOperand> copies_;
-  const Leaf* whole_ = nullptr;        // the kernel of the last run, where it was whole
+  const Leaf* whole_ = nullptr;  // the kernel of the last run, where it was whole
+  struct WholeRun {
+    int64_t non_zeros = 0;
+    double seconds = 0, compile_seconds = 0;
+  };
+  WholeRun last_;                      // likewise
+  double compile_seconds_ = 0;         // of kernels for whole tensors since the last run
   std::unique_ptr<BoundPlan> pieces_;  // null where no run was over pieces
 };
 

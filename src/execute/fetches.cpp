@@ -37,6 +37,7 @@ const Home& Fetches::source(size_t access, const Homes& operands) {
       shares.of.push_back(whole_share(home.dims()));
       shares.of.back().positions.push_back({split->level, r, transport_.size()});
     }
+    runtime::Sending anew(transport_.sent(), plan_of(access).tensor, runtime::Cargo::Redistribution);
     copy.home = redistribute(transport_, home, home.format(), std::move(shares));
     copy.version = home.version();
     require(copy.home->ordered(), "blocks of positions are consecutive");

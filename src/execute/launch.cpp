@@ -6,8 +6,8 @@ namespace spdistal {
 
 using namespace notation;
 
-Launcher::Launcher(Process& process, Compiled& compiled, const Tasks::Pieces& pieces)
-    : process_(process), compiled_(compiled), program_(compiled.program()), pieces_(pieces) {}
+Launcher::Launcher(Process& process, Compiled& compiled, const Tasks::Pieces& pieces, RunNotes& notes)
+    : process_(process), compiled_(compiled), program_(compiled.program()), pieces_(pieces), notes_(notes) {}
 
 void Launcher::bind(const Tasks& tasks) {
   tasks_ = &tasks;
@@ -21,7 +21,8 @@ const Leaf& Launcher::leaf_for(const Turn& turn) {
 }
 
 const codegen::Kernel& Launcher::code_for(const Turn& turn) {
-  const codegen::Kernel& code = leaf_for(turn).code(process_);
+  const codegen::Kernel& code =
+      notes_.compiling([&]() -> const codegen::Kernel& { return leaf_for(turn).code(process_); });
   if (kernel_.empty()) kernel_ = code.text();
   return code;
 }

@@ -8,6 +8,7 @@
 
 #include "compile/compile.hpp"
 #include "execute/call.hpp"
+#include "execute/notes.hpp"
 #include "execute/tasks.hpp"
 
 namespace spdistal {
@@ -28,7 +29,7 @@ struct Turn {
 class Launcher {
  public:
   /// What is given stays where it is.
-  Launcher(Process& process, Compiled& compiled, const Tasks::Pieces& pieces);
+  Launcher(Process& process, Compiled& compiled, const Tasks::Pieces& pieces, RunNotes& notes);
 
   /// Other tasks and pieces from now on.
   void bind(const Tasks& tasks);
@@ -61,6 +62,7 @@ class Launcher {
   Compiled& compiled_;
   const lower::Distributed& program_;
   const Tasks::Pieces& pieces_;
+  RunNotes& notes_;
   const Tasks* tasks_ = nullptr;
   std::vector<const void*> arguments_;
   std::string kernel_;

@@ -188,7 +188,7 @@ std::string Evaluation::kernel() const { return state_->statement.execution->ker
 std::string Evaluation::plan() const {
   return collectively([&] { return state_->statement.execution->plan(); });
 }
-std::string Evaluation::report() const {
+Report Evaluation::report() const {
   return collectively([&] { return state_->statement.execution->report(); });
 }
 

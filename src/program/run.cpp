@@ -194,7 +194,7 @@ std::string Program::plan() {
   });
 }
 
-std::string Program::report() {
+Report Program::report() {
   return collectively([&] { return state_->statement->execution->report(); });
 }
 

@@ -1,4 +1,5 @@
 """The command line tool under mpirun: the same answer as alone, and errors that are said once and end all ranks."""
+import json
 import pathlib
 import re
 import subprocess
@@ -40,6 +41,14 @@ class Ranks(unittest.TestCase):
         # What a piece holds and receives does not depend on where the pieces are.
         self.assertEqual(counts[0], counts[1])
         self.assertEqual(counts[0], counts[2])
+
+    def test_a_report_as_data_accounts_for_the_operands_that_are_converted_too(self):
+        out = self.run_tool(3, "a(i) = B(i,j)*B(j,i)", "-f", "B:ds", "-g", "B:stencil7,4", "--report=json").stdout
+        report = json.loads(out[out.index("{"):])
+        sent = {(one["tensor"], one["kind"]): one["bytes"] for one in report["sent"]}
+        self.assertGreater(sent["B", "redistribution"], 0)
+        self.assertEqual(sum(sent.values()), report["bytes_sent"])
+        self.assertEqual(len(report["pieces"]), 3)
 
     def test_every_rank_count_computes_the_same_files(self):
         for ranks in (0, 1, 3):

@@ -9,6 +9,7 @@
 #include "compile/homes.hpp"
 #include "execute/bound_plan.hpp"
 #include "mpi/ranks.hpp"
+#include "mpi/watched.hpp"
 #include "notation/concretize.hpp"
 #include "schedule/apply.hpp"
 #include "support/random_case.hpp"
@@ -29,32 +30,33 @@ std::shared_ptr<Transport> borrowed(Transport& transport) {
 }
 
 // Empty, or what is wrong. Collective, so that a failure on any rank is one on all.
-std::string find_fault(Transport& t, uint64_t seed, Leaves leaves) {
+std::string find_fault(Transport& t, const runtime::testkit::Handed& handed, uint64_t seed, Leaves leaves) {
   std::mt19937_64 random{seed};
   test::ProgramCase program = test::draw_case(random);
   program.setting = {.ranks = t.size(), .threads = leaves == Leaves::Compiled ? 2 : 1, .leaves = leaves};
   std::string fault;
   try {
-    fault = test::find_fault(t, test::build(program)).value_or("");
+    fault = test::find_fault(t, test::build(program), handed).value_or("");
   } catch (const UserError&) {}  // refused, on all ranks alike
   return fault.empty() ? "" : test::describe(program) + "\n" + fault;
 }
 
 void run_cases(const char* name, int alone, int under_mpi, Leaves leaves) {
   Session::instance().transport();  // which choosing asks for: before ranks that are threads do so at once
-  runtime::testkit::on_ranks([&](Transport& t) {
+  runtime::testkit::on_watched_ranks([&](Transport& t, const runtime::testkit::Handed& handed) {
     int from = 0, count = runtime::testkit::cases(alone, under_mpi);
     if (std::getenv("FULL_TESTS")) count *= 10;
     if (const char* seed = std::getenv("SEED")) from = std::atoi(seed), count = from + 1;
     for (int seed = from; seed < count; seed++) {
       runtime::testkit::announce(t, name, uint64_t(seed));
-      std::string fault = find_fault(t, uint64_t(seed), leaves);
+      std::string fault = find_fault(t, handed, uint64_t(seed), leaves);
       if (!fault.empty()) ADD_FAILURE() << name << " seed " << seed << " on " << t.size() << " ranks\n" << fault;
       if (t.allreduce(int32_t(::testing::Test::HasFailure()), runtime::ReduceOp::Max)) return;
     }
   });
 }
 
+// And what leaves ranks is what the report says.
 TEST(Execute, AgreesWithTheDenseEvaluatorOnRandomProgramsWithInterpretedLeaves) {
   run_cases("interpreted", 1000, 200, Leaves::Interpreted);
 }

@@ -100,7 +100,10 @@ class Calls(unittest.TestCase):
         self.assertIn("forall io in M.x", made.statement())
         self.assertIn("kernel", made.kernel())
         self.assertIn("leaf", made.plan())
-        self.assertIn("piece", made.report())
+        report = made.report()
+        self.assertEqual(sum(piece["non_zeros"] for piece in report["pieces"]), A.nnz)
+        self.assertEqual(report["bytes_sent"], sum(sent["bytes"] for sent in report["sent"]))
+        self.assertIn("piece", str(report))
 
     def test_errors_show_the_text(self):
         with self.assertRaisesRegex(spdistal.UserError, r"a\(i\) = B\(i,j\) \* d\(j\)\n +\^"):

@@ -214,7 +214,10 @@ class Homed {
   std::map<TensorVar, std::optional<Home>> copies_;
 };
 
-std::optional<std::string> find_fault_in_pieces(Transport& transport, const BuiltProgram& program) {
+using Handed = std::function<int64_t()>;
+
+std::optional<std::string> find_fault_in_pieces(Transport& transport, const BuiltProgram& program,
+                                                const Handed& handed) {
   const TensorVar& result = program.assignment.lhs.tensor;
   Process process(options_of(program.setting));
   process.connect(std::shared_ptr<Transport>(&transport, [](Transport*) {}));
@@ -222,11 +225,20 @@ std::optional<std::string> find_fault_in_pieces(Transport& transport, const Buil
   Compiled compiled(program.statement);
   BoundPlan bound(process, compiled, homed.result_shares);
   for (int run = 0; run < 2; run++) {
-    bound.compute(homed.operands(), homed.out);
+    Homes operands = homed.operands();
+    int64_t before = handed ? handed() : 0;
+    bound.compute(operands, homed.out);
+    int64_t left = handed ? handed() - before : 0;
     homed.wanted->evaluate(program.assignment);
     auto with_plan = [&](const std::string& fault) {
       return fault + "\n" + print(program.statement) + "\n" + plan::print(compiled.program().plan) + bound.kernel();
     };
+    if (handed) {
+      left = transport.allreduce(left, runtime::ReduceOp::Sum);
+      Report report = bound.report();
+      if (report.bytes_sent() != left)
+        return with_plan(fmt::format("{} bytes left ranks in run {}, reported are\n{}", left, run, report.str()));
+    }
     if (Result<> sound = verify(transport, *homed.out); !sound) return with_plan(sound.refusal().str());
     reference::Array found = homed.found();
     if (std::string fault = homed.wanted->difference(found, run); !fault.empty()) return with_plan(fault);
@@ -246,9 +258,9 @@ bool is_local(const Transport& transport, const BuiltProgram& program) {
 
 }  // namespace
 
-std::optional<std::string> find_fault(Transport& transport, const BuiltProgram& program) {
+std::optional<std::string> find_fault(Transport& transport, const BuiltProgram& program, const Handed& handed) {
   try {
-    return is_local(transport, program) ? find_fault_here(program) : find_fault_in_pieces(transport, program);
+    return is_local(transport, program) ? find_fault_here(program) : find_fault_in_pieces(transport, program, handed);
   } catch (const UserError&) { throw; } catch (const std::exception& error) {
     return error.what();
   }

@@ -42,6 +42,9 @@ std::string check_shown(const std::string& text) {
     if (text == known) return "";
   return "'" + text + "' is none of statement, plan, kernel, all";
 }
+std::string check_report(const std::string& text) {
+  return text == "text" || text == "json" ? "" : "'" + text + "' is none of text, json";
+}
 std::string check_runs(const std::string& text) {
   constexpr int most = 1000000;
   int runs = 0;
@@ -52,11 +55,12 @@ std::string check_runs(const std::string& text) {
 }
 
 // Shows, computes, checks, times and writes, as far as was asked for.
-int run(const spdistal::ProgramText& text, const std::set<std::string>& print, int runs, bool check, bool report) {
+int run(const spdistal::ProgramText& text, const std::set<std::string>& print, int runs, bool check,
+        const std::string& report) {
   auto wanted = [&](const std::string& what) { return print.contains(what) || print.contains("all"); };
   spdistal::Program program(text);
-  bool computes = program.has_data() || check || report || runs > 0 || !text.outputs.empty() || wanted("kernel") ||
-                  print.contains("plan");
+  bool computes = program.has_data() || check || !report.empty() || runs > 0 || !text.outputs.empty() ||
+                  wanted("kernel") || print.contains("plan");
   if (wanted("statement") || !computes) std::cout << program.statement();
   if (!computes) return 0;
 
@@ -65,7 +69,8 @@ int run(const spdistal::ProgramText& text, const std::set<std::string>& print, i
   program.compute();
   if (wanted("kernel")) std::cout << program.kernel();  // those of pieces are known once the pieces are there
   // Of the first run: later ones find what was moved in place.
-  std::string moved = report ? program.report() : "";
+  std::string moved;
+  if (!report.empty()) moved = report == "json" ? program.report().json() : program.report().str();
   for (const std::string& note : program.notes()) std::cerr << "note: " << note << "\n";
   if (check) {
     spdistal::Comparison comparison = program.check();
@@ -80,7 +85,7 @@ int run(const spdistal::ProgramText& text, const std::set<std::string>& print, i
     if (times.operations) std::cout << *times.operations / times.median * 1e-9 << " GFLOP/s, ";
     std::cout << times.bytes / times.median * 1e-9 << " GB/s\n";
   }
-  if (report) std::cout << moved;
+  std::cout << moved;
   program.write();
   return 0;
 }
@@ -92,7 +97,8 @@ int main(int argc, char** argv) {
   spdistal::ProgramText text;
   std::vector<std::string> print;
   int runs = 0;
-  bool check = false, report = false;
+  bool check = false;
+  std::string report;
 
   app.add_option("statement", text.statement, "what to compute, such as \"a(i) = B(i,j) * c(j)\"")->required();
   app.add_option(
@@ -115,7 +121,10 @@ int main(int argc, char** argv) {
          "where it is added to something (left out where that is not known); GB/s, counting every array once")
       ->check(check_runs);
   app.add_flag("--check", check, "compare with an independent evaluation; exit code 1 where they differ");
-  app.add_flag("--report", report, "per piece: non-zeros, bytes moved by tensor, time; imbalance");
+  app.add_flag("--report{text}", report,
+               "per piece: non-zeros, bytes moved by tensor, time; what went from rank to rank, by tensor and kind; "
+               "--report=json: as data")
+      ->check(check_report);
   // Each option may be given several times, with one value each: a value may hold commas and brackets.
   for (CLI::Option* option : app.get_options())
     if (option->get_items_expected_max() > 1) option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -16,6 +16,7 @@ using runtime::Transport;
 
 Fetch::State::State(Transport& t, const Home& home, const FetchRequest& request)
     : transport(t),
+      tensor(request.access.tensor),
       name(request.access.text),
       traffic(request.traffic),
       homes(home.shares()),
@@ -25,6 +26,7 @@ Fetch::State::State(Transport& t, const Home& home, const FetchRequest& request)
       pieces(size_t(colours.size())) {
   auto what = [&] { return fmt::format("what colours need of {}", name); };
   memory::Purpose purpose(what);
+  runtime::Sending indices(transport.sent(), tensor, runtime::Cargo::Indices);
   if (home.format().is_dense()) plan_dense(home, request);
   else plan_sparse(home, request);
   for (FetchedPiece& p : pieces)
@@ -90,6 +92,7 @@ void Fetch::State::start(const Home& home) {
   remember(home);
   if (anew || before != bound) exchange->rebind(moved_to(*sources, home), *users);
   say_changed();
+  runtime::Sending values(transport.sent(), tensor, runtime::Cargo::Values);
   exchange->start();
   under_way = true;
 }

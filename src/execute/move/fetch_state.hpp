@@ -18,7 +18,7 @@ struct FetchedPiece {
 
 struct Fetch::State {
   runtime::Transport& transport;
-  std::string name;
+  std::string tensor, name;
   runtime::Traffic* traffic;
   Shares homes;
   runtime::Mapping home_ranks, task_ranks;

@@ -9,9 +9,11 @@
 namespace spdistal {
 
 using runtime::Arrival;
+using runtime::Cargo;
 using runtime::Instances;
 using runtime::Layout;
 using runtime::Partition;
+using runtime::Sending;
 using runtime::Space;
 
 namespace {
@@ -31,10 +33,11 @@ std::vector<const std::byte*> memory_of(const Home& home) {
 
 }  // namespace
 
-Homecoming::Homecoming(runtime::Transport& transport, std::string name, const Home& home,
+Homecoming::Homecoming(runtime::Transport& transport, std::string tensor, std::string name, const Home& home,
                        const runtime::ColourGrid& grid, Range colours, std::vector<Target> targets, Arrival arrival,
                        runtime::Traffic* traffic)
     : transport_(transport),
+      tensor_(std::move(tensor)),
       name_(std::move(name)),
       grid_(grid),
       colours_(colours),
@@ -70,41 +73,52 @@ void Homecoming::bring_to_host(Home& home) {
   for (int64_t q = home.colours().lo; q < home.colours().hi; q++) home.piece(q).value_bytes();
 }
 
+void Homecoming::plan(Home& home) {
+  Sending indices(transport_.sent(), tensor_, Cargo::Indices);
+  Space universe = universe_of(home.format(), home.dims());
+  Partition held = held_by(home, universe);
+  std::vector<Space> computed;
+  Instances own(colours_);
+  for (int64_t c = colours_.lo; c < colours_.hi; c++) {
+    const Target& target = targets_[size_t(c - colours_.lo)];
+    Space all = box(c, home.format());
+    computed.push_back(target.idle ? Space(int(home.order())) : product_of(home.format(), target.touched) & all);
+    own.add(instance_of(pieces_[size_t(c - colours_.lo)], Layout::box(all)));
+  }
+  Partition needed(grid_, universe, colours_, std::move(computed));
+  runtime::Sources who = arrival_ == Arrival::Add ? runtime::Sources::Owners : runtime::Sources::Everyone;
+  instances_ = own;
+  home_instances_ = home_instances(home);
+  home_.emplace(
+      transport_, runtime::match(transport_, held, needed, who), runtime::Mapping(held.colours(), transport_.size()),
+      runtime::Mapping(grid_.count(), transport_.size()), *home_instances_, own,
+      runtime::ExchangeOptions{
+          .region = name_, .traffic = traffic_, .direction = runtime::Direction::ToSources, .arrival = arrival_});
+}
+
 void Homecoming::run(Home& home) {
   bring_to_host(home);
   std::vector<const std::byte*> memory = memory_of(home);
   if (!home_) {
-    Space universe = universe_of(home.format(), home.dims());
-    Partition held = held_by(home, universe);
-    std::vector<Space> computed;
-    Instances own(colours_);
-    for (int64_t c = colours_.lo; c < colours_.hi; c++) {
-      const Target& target = targets_[size_t(c - colours_.lo)];
-      Space all = box(c, home.format());
-      computed.push_back(target.idle ? Space(int(home.order())) : product_of(home.format(), target.touched) & all);
-      own.add(instance_of(pieces_[size_t(c - colours_.lo)], Layout::box(all)));
-    }
-    Partition needed(grid_, universe, colours_, std::move(computed));
-    runtime::Sources who = arrival_ == Arrival::Add ? runtime::Sources::Owners : runtime::Sources::Everyone;
-    instances_ = own;
-    home_instances_ = home_instances(home);
-    home_.emplace(
-        transport_, runtime::match(transport_, held, needed, who), runtime::Mapping(held.colours(), transport_.size()),
-        runtime::Mapping(grid_.count(), transport_.size()), *home_instances_, own,
-        runtime::ExchangeOptions{
-            .region = name_, .traffic = traffic_, .direction = runtime::Direction::ToSources, .arrival = arrival_});
+    plan(home);
   } else if (memory != bound_) {
     home_->rebind(moved_to(*home_instances_, home), *instances_);
     replicas_.reset();
   }
   bound_ = std::move(memory);
+  Sending results(transport_.sent(), tensor_, arrival_ == Arrival::Add ? Cargo::Reductions : Cargo::Results);
   home_->run();
-  if (arrival_ != Arrival::Add || !has_replicas_) return;
+  if (arrival_ == Arrival::Add && has_replicas_) refresh_replicas(home);
+}
+
+void Homecoming::refresh_replicas(Home& home) {
   if (!replicas_) {
+    Sending indices(transport_.sent(), tensor_, Cargo::Indices);
     Space universe = universe_of(home.format(), home.dims());
     runtime::Region region(name_, home.type(), held_by(home, universe), home_instances(home));
     replicas_.emplace(runtime::replica_refresh(transport_, region, traffic_));
   }
+  Sending results(transport_.sent(), tensor_, Cargo::Results);
   replicas_->run();
 }
 

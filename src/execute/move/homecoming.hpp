@@ -25,9 +25,10 @@ struct Target {
 
 class Homecoming {
  public:
-  /// Collective. Of the colours of this rank.
-  Homecoming(runtime::Transport& transport, std::string name, const Home& home, const runtime::ColourGrid& grid,
-             Range colours, std::vector<Target> targets, runtime::Arrival arrival, runtime::Traffic* traffic);
+  /// Collective. Of the colours of this rank. Traffic is counted under the name.
+  Homecoming(runtime::Transport& transport, std::string tensor, std::string name, const Home& home,
+             const runtime::ColourGrid& grid, Range colours, std::vector<Target> targets, runtime::Arrival arrival,
+             runtime::Traffic* traffic);
 
   /// The piece to compute into.
   Storage& operator[](int64_t colour);
@@ -41,9 +42,11 @@ class Homecoming {
  private:
   runtime::Space box(int64_t colour, const Format& format) const;
   void bring_to_host(Home& home);
+  void plan(Home& home);
+  void refresh_replicas(Home& home);
 
   runtime::Transport& transport_;
-  std::string name_;
+  std::string tensor_, name_;
   runtime::ColourGrid grid_;
   Range colours_;
   std::vector<Target> targets_;

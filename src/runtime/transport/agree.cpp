@@ -85,6 +85,7 @@ std::string name_of(int64_t rank) { return fmt::format("rank {}: ", rank); }
 }  // namespace
 
 void agree(Transport& transport, const std::exception_ptr& mine, NameRank name) {
+  auto agreement = Sending::agreement(transport.sent());
   int64_t number = int64_t(transport.said().number() >> 1);
   int64_t most[] = {mine != nullptr, number, -number};
   transport.allreduce(most, std::size(most), ScalarType::Int64, ReduceOp::Max);
@@ -104,6 +105,7 @@ void raise_as_own(const Transport& transport, const std::exception_ptr& mine) {
 void agree_on_texts(Transport& transport, const std::vector<std::string>& texts, std::string_view does,
                     std::string_view hint) {
   if (transport.size() == 1) return;
+  auto agreement = Sending::agreement(transport.sent());
   Writer out;
   for (const std::string& text : texts) out.put_text(text);
   Bytes mine = out.take();
@@ -123,6 +125,7 @@ void agree_on_texts(Transport& transport, const std::vector<std::string>& texts,
 }
 
 void agree_same(Transport& transport, uint64_t hash, std::string_view what) {
+  auto agreement = Sending::agreement(transport.sent());
   std::vector<uint64_t> all = transport.allgather(hash);
   for (size_t r = 1; r < all.size(); r++)
     if (all[r] != all[0])

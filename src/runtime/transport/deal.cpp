@@ -5,6 +5,7 @@
 namespace spdistal::runtime {
 
 std::vector<int64_t> announce_sizes(Transport& transport, const std::vector<Bytes>& to) {
+  auto agreement = Sending::agreement(transport.sent());
   size_t ranks = size_t(transport.size());
   require(to.size() == ranks, "there is something to say, if only nothing, for every rank");
   std::vector<int64_t> out(ranks), in(ranks), one(ranks, sizeof(int64_t));

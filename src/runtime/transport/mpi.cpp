@@ -77,6 +77,7 @@ class Mpi final : public Transport {
   void broadcast(std::span<std::byte> data, int root) override {
     stay();
     if (!fits(int64_t(data.size()))) return Transport::broadcast(data, root);
+    if (rank_ == root) count_to_others(data.size());
     check(MPI_Bcast(data.data(), int(data.size()), MPI_BYTE, root, comm_), "MPI_Bcast");
   }
 
@@ -85,6 +86,7 @@ class Mpi final : public Transport {
     stay();
     if (!fits(int64_t(all.size()))) return Transport::allgatherv(mine, all, counts, pending);
     Counts& kept = counts_of(counts);
+    count_to_others(mine.size());
     MPI_Request request;
     check(MPI_Iallgatherv(mine.data(), int(mine.size()), MPI_BYTE, all.data(), kept.count.data(), kept.at.data(),
                           MPI_BYTE, comm_, &request),
@@ -97,6 +99,7 @@ class Mpi final : public Transport {
     stay();
     if (!fits(int64_t(all.size()))) return Transport::allgatherv(mine, all, counts);
     Counts now = offsets(counts);
+    count_to_others(mine.size());
     check(MPI_Allgatherv(mine.data(), int(mine.size()), MPI_BYTE, all.data(), now.count.data(), now.at.data(), MPI_BYTE,
                          comm_),
           "MPI_Allgatherv");
@@ -109,6 +112,8 @@ class Mpi final : public Transport {
     int64_t largest = int64_t(std::max(out.size(), in.size()));
     if (!fits(allreduce_largest(largest))) return Transport::alltoallv(out, out_counts, in, in_counts);
     Counts send = offsets(out_counts), receive = offsets(in_counts);
+    for (int r = 0; r < size_; r++)
+      if (r != rank_) sent().count(out_counts[size_t(r)], 1);
     check(MPI_Alltoallv(out.data(), send.count.data(), send.at.data(), MPI_BYTE, in.data(), receive.count.data(),
                         receive.at.data(), MPI_BYTE, comm_),
           "MPI_Alltoallv");
@@ -120,6 +125,8 @@ class Mpi final : public Transport {
     bool exact = type == ScalarType::Int32 || type == ScalarType::Int64 ||
                  (op != ReduceOp::Sum && (type == ScalarType::Float32 || type == ScalarType::Float64));
     if (!exact || !fits(int64_t(count))) return Transport::allreduce(values, count, type, op);
+    auto agreement = Sending::agreement(sent());
+    count_to_others(count * size_of(type));
     MPI_Datatype element = type == ScalarType::Int32     ? MPI_INT32_T
                            : type == ScalarType::Int64   ? MPI_INT64_T
                            : type == ScalarType::Float32 ? MPI_FLOAT
@@ -165,6 +172,8 @@ class Mpi final : public Transport {
   bool fits(int64_t count) const { return count <= options_.largest_message; }
 
   int64_t allreduce_largest(int64_t value) {
+    auto agreement = Sending::agreement(sent());
+    count_to_others(sizeof value);
     check(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_MAX, comm_), "MPI_Allreduce");
     return value;
   }

@@ -13,6 +13,8 @@ class Numbered final : public Transport {
   int rank() const override { return inner_->rank(); }
   int size() const override { return inner_->size(); }
 
+  Sent& sent() override { return inner_->sent(); }
+
   void give_up() override {
     Transport::give_up();
     inner_->give_up();
@@ -77,6 +79,7 @@ class Numbered final : public Transport {
 
   void compare(const Call& mine) {
     number_++;
+    auto agreement = Sending::agreement(sent());
     std::vector<Call> all = inner_->allgather(mine);
     for (size_t r = 1; r < all.size(); r++)
       if (all[r] != all[0])

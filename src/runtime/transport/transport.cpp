@@ -25,6 +25,7 @@ void Transport::send(std::span<const std::byte> data, int to, int tag, Pending& 
   for (size_t at = 0; at < data.size();) {
     size_t part = std::min(data.size() - at, most);
     add(pending, post_send(data.subspan(at, part), to, tag));
+    sent().count(int64_t(part), 1);
     at += part;
   }
 }
@@ -117,6 +118,7 @@ void Transport::alltoallv(std::span<const std::byte> out, std::span<const int64_
 
 void Transport::allreduce(void* values, size_t count, ScalarType type, ReduceOp op) {
   if (size() == 1 || count == 0) return;
+  auto agreement = Sending::agreement(sent());
   size_t bytes = count * size_of(type);
   std::vector<std::byte> all(bytes * size_t(size()));
   std::vector<int64_t> counts(static_cast<size_t>(size()), int64_t(bytes));

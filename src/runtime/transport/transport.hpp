@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/transport/said.hpp"
+#include "runtime/transport/sent.hpp"
 #include "spdistal/scalar_type.hpp"
 
 namespace spdistal::runtime {
@@ -52,6 +53,8 @@ class Transport {
 
   /// What this rank has said so far; the same on every rank.
   Said& said() { return said_; }
+  /// What leaves this rank.
+  virtual Sent& sent() { return sent_; }
 
   /// This rank cannot take part in what the others wait for, and cannot tell them. From here on whatever it asks of this
   /// transport, and the end of its process, ends them all where the transport can do that.
@@ -109,6 +112,8 @@ class Transport {
   /// The most bytes one message may have.
   virtual int64_t largest_message() const = 0;
   static void add(Pending& pending, Request request);
+  /// Counts so many bytes for every other rank.
+  void count_to_others(size_t bytes) { sent().count(int64_t(bytes) * (size() - 1), size() - 1); }
 
  private:
   friend class Numbered;  // hands the primitives on to the transport it wraps
@@ -116,6 +121,7 @@ class Transport {
   uint64_t next_number_ = 1;
   bool gave_up_ = false;
   Said said_;
+  Sent sent_;
 };
 
 }  // namespace spdistal::runtime
