@@ -80,7 +80,7 @@ inline Storage dense(std::vector<int64_t> dims, uint64_t seed, std::string_view 
   for (int dim : as.mode_order()) {
     int64_t n = dims[size_t(dim)];
     positions *= n;
-    levels.push_back({n, {0, n}, positions, {}, {}});
+    levels.push_back({n, {0, n}, positions});
   }
   Storage out(std::make_shared<const Pattern>(as, dims, std::move(levels)), ScalarType::Float64);
 #pragma omp parallel for

@@ -86,9 +86,10 @@ double difference(const Storage& ours, const hand::Made& theirs) {
   double most = 0, largest = 1e-300;
   for (size_t k = 0; k < ours.order(); k++) {
     const LevelArrays& level = ours.pattern().level(k);
-    if (k + 1 != ours.order() || level.crd.empty() || !theirs.crd) continue;
-    for (int64_t p = 0; p < level.crd.size(); p++)
-      if (level.crd[p] != theirs.crd[p]) return INFINITY;
+    const IndexArray* crd = find_array(ours.format().levels()[k], level, Holds::Coordinates);
+    if (k + 1 != ours.order() || !crd || !theirs.crd) continue;
+    for (int64_t p = 0; p < crd->size(); p++)
+      if ((*crd)[p] != theirs.crd[p]) return INFINITY;
   }
   std::span<const double> values = ours.values<double>();
   for (size_t p = 0; p < values.size(); p++) {
@@ -146,21 +147,21 @@ bool measure(const Case& of, codegen::Jit& jit) {
 }
 
 hand::Csr csr(const Storage& s) {
-  return {s.dims()[0], s.dims()[1], s.pattern().level(1).pos.as<int32_t>().data(),
-          s.pattern().level(1).crd.as<int32_t>().data(), s.values<double>().data()};
+  return {s.dims()[0], s.dims()[1], s.pattern().level(1)["pos"].as<int32_t>().data(),
+          s.pattern().level(1)["crd"].as<int32_t>().data(), s.values<double>().data()};
 }
 hand::Csf csf(const Storage& s) {
   const Pattern& p = s.pattern();
   return {s.dims()[0],
-          p.level(1).pos.as<int32_t>().data(),
-          p.level(1).crd.as<int32_t>().data(),
-          p.level(2).pos.as<int32_t>().data(),
-          p.level(2).crd.as<int32_t>().data(),
+          p.level(1)["pos"].as<int32_t>().data(),
+          p.level(1)["crd"].as<int32_t>().data(),
+          p.level(2)["pos"].as<int32_t>().data(),
+          p.level(2)["crd"].as<int32_t>().data(),
           s.values<double>().data()};
 }
 hand::Coo coo(const Storage& s) {
-  return {s.dims()[0], s.nnz(), s.pattern().level(0).crd.as<int32_t>().data(),
-          s.pattern().level(1).crd.as<int32_t>().data(), s.values<double>().data()};
+  return {s.dims()[0], s.nnz(), s.pattern().level(0)["crd"].as<int32_t>().data(),
+          s.pattern().level(1)["crd"].as<int32_t>().data(), s.values<double>().data()};
 }
 const double* values(const Storage& s) { return s.values<double>().data(); }
 

@@ -14,10 +14,10 @@
 #define SPDISTAL_ABI_H
 
 /* Counts every change of the structs below; part of the key under which compiled kernels are kept. */
-#define SPD_ABI_VERSION 7
+#define SPD_ABI_VERSION 8
 
-/* How many arrays a level may have besides pos and crd. */
-#define SPD_MORE_ARRAYS 2
+/* How many arrays a level may have. */
+#define SPD_LEVEL_ARRAYS 3
 
 #ifdef __CUDACC_RTC__
 typedef int int32_t;
@@ -46,9 +46,11 @@ typedef struct spd_array {
  *   Dense        coordinates [lo, lo + extent); coordinate i below parent position p has position p * stride + (i - lo).
  *                A compact level has stride == extent; a sub-rectangle of a larger dense array has the larger one's,
  *                with the vals pointer moved to its first element.
- *   Compressed   the children of parent position p are positions [pos[p], pos[p + 1]), with coordinates crd[...].
- *   Singleton    position p has the one coordinate crd[p].
- *   Hashed       as Compressed, in any order; more[0] is the table that tells where a coordinate is.
+ *   Compressed   pos, crd: the children of parent position p are positions [pos[p], pos[p + 1]), with coordinates crd[...].
+ *   Singleton    crd: position p has the one coordinate crd[p].
+ *   Hashed       pos, crd, table: as Compressed, in any order; the table tells where a coordinate is.
+ *
+ * The arrays stand in the order in which the level names them; the kernel knows which is which.
  *
  * begin and end bound the positions of this level that a position loop visits: the piece is the split, or a part of it.
  * Rows [lo, hi) of a larger piece are the same level with pos moved by lo and [begin, end) = [pos[lo], pos[hi]): nothing
@@ -56,8 +58,7 @@ typedef struct spd_array {
 typedef struct spd_level {
   int64_t extent, lo, stride;
   int64_t begin, end;
-  spd_array pos, crd;
-  spd_array more[SPD_MORE_ARRAYS]; /* what else the level has, in its own order */
+  spd_array arrays[SPD_LEVEL_ARRAYS];
 } spd_level;
 
 /* A view of one piece of one tensor, as one access sees it: two accesses to one tensor are two of these. */

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,8 @@ class LevelFormat : public LevelVariant {
   std::string_view name() const;
   char letter() const;
   const LevelProperties& properties() const;
+  /// The arrays that it is stored in, in the order in which they are carried along.
+  std::span<const LevelArray> arrays() const;
 };
 
 class Format {

@@ -11,7 +11,7 @@
 
 namespace spdistal {
 
-using LevelVariant =
-    std::variant<levels::Dense, levels::Compressed, levels::CompressedNonUnique, levels::Singleton, levels::Hashed>;
+using LevelVariant = std::variant<levels::Dense, levels::Compressed, levels::CompressedNonUnique, levels::Singleton,
+                                  levels::Hashed>;
 
 }  // namespace spdistal

@@ -38,9 +38,10 @@ TensorBase::SharedArray TensorBase::array(Array which, size_t level) const {
   if (which == Array::Values) return {piece.value_bytes(), size_t(piece.nnz()), size_of(type()), piece.owner()};
   if (level >= order())
     throw UserError(fmt::format("{} has {} levels, none with number {}", shown(var()), order(), level));
-  const LevelArrays& arrays = piece.pattern().level(level);
-  const IndexArray& found = which == Array::Pos ? arrays.pos : arrays.crd;
-  return {found.data(), size_t(found.size()), size_t(found.width()), found.owner()};
+  for (const auto& [name, found] : piece.pattern().level(level).arrays)
+    if (name == (which == Array::Pos ? "pos" : "crd"))
+      return {found.data(), size_t(found.size()), size_t(found.width()), found.owner()};
+  return {nullptr, 0, sizeof(int32_t), nullptr};
 }
 
 int64_t TensorBase::pieces() const {

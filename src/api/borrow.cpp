@@ -63,11 +63,10 @@ void TensorBase::borrow_compressed(const Indices& pos, const Indices& crd, const
     };
     auto level = [&](size_t k, int64_t positions) {
       int64_t n = dims()[size_t(format().mode_order()[k])];
-      return LevelArrays{n, {0, n}, positions, {}, {}};
+      return LevelArrays{n, {0, n}, positions};
     };
     std::vector<LevelArrays> levels{level(0, int64_t(rows)), level(1, int64_t(count))};
-    levels[1].pos = indices(pos);
-    levels[1].crd = indices(crd);
+    levels[1].arrays = {{"pos", indices(pos)}, {"crd", indices(crd)}};
     Storage out(std::make_shared<const Pattern>(format(), dims(), std::move(levels)), type(),
                 borrowed(values, count * size_of(type()), owner));
     if (auto legal = verify(out); !legal)

@@ -22,8 +22,7 @@ spd_array& array_at(const Source& at, spd_call& call) {
   spd_tensor& tensor = call.tensors[at.index];
   if (at.field == Field::Vals) return tensor.vals;
   spd_level& level = tensor.levels[at.level];
-  if (at.field == Field::Pos) return level.pos;
-  return at.field == Field::More ? level.more[at.number] : level.crd;
+  return level.arrays[at.number];
 }
 
 const void* bytes_of(const ir::Scalar& value) {

@@ -19,9 +19,9 @@ std::string source_text(const Source& at) {
   if (at.field == Field::Argument) return fmt::format("call->arguments[{}]", at.index);
   if (at.field == Field::Array) return fmt::format("call->arrays[{}]", at.index);
   if (at.field == Field::Vals) return fmt::format("call->tensors[{}].vals", at.index);
-  if (at.field == Field::More)
-    return fmt::format("call->tensors[{}].levels[{}].more[{}]", at.index, at.level, at.number);
-  return fmt::format("call->tensors[{}].levels[{}].{}", at.index, at.level, name_of(at.field));
+  if (at.field >= Field::Segments)
+    return fmt::format("call->tensors[{}].levels[{}].arrays[{}]", at.index, at.level, at.number);
+  return fmt::format("call->tensors[{}].levels[{}].{}", at.index, at.level, name_of(at));
 }
 
 void StmtText::function_body(const Function& f) {

@@ -81,7 +81,7 @@ class StmtText {
   size_t depth_ = 1;
 };
 
-/// Where a parameter stands: "call->tensors[1].levels[1].pos".
+/// Where a parameter stands: "call->tensors[1].levels[1].arrays[0]".
 std::string source_text(const ir::Source& at);
 
 }  // namespace spdistal::codegen

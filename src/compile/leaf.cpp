@@ -1,5 +1,7 @@
 #include "compile/leaf.hpp"
 
+#include "level/level.hpp"
+
 #include <algorithm>
 
 namespace spdistal {
@@ -8,25 +10,32 @@ using namespace notation;
 
 namespace {
 
-ScalarType type_of(IndexWidth width) { return width == IndexWidth::Int32 ? ScalarType::Int32 : ScalarType::Int64; }
+ScalarType type_of(IndexWidth width) {
+  if (width == IndexWidth::Flag) return ScalarType::Bool;
+  return width == IndexWidth::Int32 ? ScalarType::Int32 : ScalarType::Int64;
+}
 
 }  // namespace
 
 lower::IndexWidths widths_of(const Pattern& pattern) {
   lower::IndexWidths out;
   for (const LevelArrays& level : pattern.levels()) {
-    out.pos.push_back(type_of(level.pos.width()));
-    out.crd.push_back(type_of(level.crd.width()));
+    std::vector<ScalarType>& here = out.emplace_back();
+    for (const auto& [name, array] : level.arrays) here.push_back(type_of(array.width()));
   }
   return out;
 }
 
 lower::IndexWidths narrowest_widths(const TensorVar& tensor, ScalarType positions) {
   lower::IndexWidths out;
-  for (int dim : tensor.format().mode_order()) {
-    std::optional<int64_t> size = tensor.dims()[size_t(dim)].value();
-    out.pos.push_back(positions);
-    out.crd.push_back(size ? type_of(width_for(*size)) : ScalarType::Int64);
+  for (size_t k = 0; k < tensor.order(); k++) {
+    std::optional<int64_t> size = tensor.dims()[size_t(tensor.format().mode_order()[k])].value();
+    ScalarType coordinates = size ? type_of(width_for(*size)) : ScalarType::Int64;
+    std::vector<ScalarType>& level = out.emplace_back();
+    for (const LevelArray& array : tensor.format().levels()[k].arrays()) {
+      bool of_coordinates = array.holds == Holds::Coordinates || array.holds == Holds::Bounds;
+      level.push_back(array.holds == Holds::Flags ? ScalarType::Bool : of_coordinates ? coordinates : positions);
+    }
   }
   return out;
 }
@@ -35,7 +44,8 @@ double average_row(std::span<const Access> accesses, const PatternOf& pattern) {
   double most = 1;
   for (const Access& access : accesses) {
     const Pattern* met = pattern(access);
-    if (!met || met->order() < 2 || met->levels().back().pos.empty()) continue;
+    if (!met || met->order() < 2) continue;
+    if (!find_array(met->format().levels().back(), met->levels().back(), Holds::Segments)) continue;
     int64_t places = met->level(met->order() - 2).positions;
     most = std::max(most, double(met->nnz()) / double(std::max<int64_t>(1, places)));
   }
@@ -82,12 +92,13 @@ lower::Options Leaf::lowering(const ConcreteStatement& statement, const std::vec
 }
 
 bool Leaf::fits(size_t k, const Pattern& piece) const {
-  auto fit = [](const std::vector<ScalarType>& wanted, size_t level, const IndexArray& array) {
-    return array.empty() || type_of(array.width()) == (level < wanted.size() ? wanted[level] : ScalarType::Int32);
-  };
-  for (size_t level = 0; level < piece.order(); level++)
-    if (!fit(widths_[k].pos, level, piece.level(level).pos) || !fit(widths_[k].crd, level, piece.level(level).crd))
-      return false;
+  for (size_t level = 0; level < piece.order(); level++) {
+    const std::vector<NamedArray>& arrays = piece.level(level).arrays;
+    for (size_t n = 0; n < arrays.size(); n++)
+      if (!arrays[n].array.empty() &&
+          type_of(arrays[n].array.width()) != lower::width_of(widths_[k], piece.format().levels()[level], level, n))
+        return false;
+  }
   return true;
 }
 

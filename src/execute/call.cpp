@@ -32,22 +32,20 @@ void check_whole_levels(const lower::Kernel& kernel, int tensor, const View& vie
 
 // The arrays that a kernel makes, until they become a tensor.
 struct MadeArrays {
-  std::vector<runtime::ResultArray> pos, crd, lists;
-  std::vector<std::array<runtime::ResultArray, SPD_MORE_ARRAYS>> more;
+  std::vector<std::array<runtime::ResultArray, SPD_LEVEL_ARRAYS>> of_levels;
+  std::vector<runtime::ResultArray> lists;
   runtime::ResultArray values;
   std::vector<spd_level> levels;
   std::vector<spd_array> arrays;
   spd_tensor tensor{};
 
   explicit MadeArrays(size_t order, const std::vector<Range>& bounds, const Format& format)
-      : pos(order), crd(order), lists(order), more(order), levels(order), arrays(order) {
+      : of_levels(order), lists(order), levels(order), arrays(order) {
     for (size_t k = 0; k < order; k++) {
       const Range& range = bounds[size_t(format.mode_order()[k])];
       levels[k].extent = levels[k].stride = range.size();
       levels[k].lo = range.lo;
-      levels[k].pos.owner = &pos[k];
-      levels[k].crd.owner = &crd[k];
-      for (size_t n = 0; n < more[k].size(); n++) levels[k].more[n].owner = &more[k][n];
+      for (size_t n = 0; n < of_levels[k].size(); n++) levels[k].arrays[n].owner = &of_levels[k][n];
       arrays[k].owner = &lists[k];
     }
     tensor.levels = levels.data();
@@ -166,23 +164,23 @@ Storage LeafCall::compute(const std::vector<Range>& bounds, runtime::HostContext
     memory::copy_bytes(entries.value_bytes(), listed.data(), listed.size());
     return pack(std::move(entries), result.format(), bounds);
   }
-  IndexWidth pos = values.count > leaf_->largest_position() ? IndexWidth::Int64 : IndexWidth::Int32;
-  lower::IndexWidths widths =
-      narrowest_widths(result, pos == IndexWidth::Int32 ? ScalarType::Int32 : ScalarType::Int64);
+  bool wide = values.count > leaf_->largest_position();
+  lower::IndexWidths widths = narrowest_widths(result, wide ? ScalarType::Int64 : ScalarType::Int32);
   std::vector<LevelArrays> levels;
   int64_t positions = 1;
   for (size_t k = 0; k < dims.size(); k++) {
     size_t d = size_t(result.format().mode_order()[k]);
-    LevelArrays level{dims[d], bounds[d], 0, {}, {}};
+    LevelArrays level{dims[d], bounds[d], 0};
     if (result.format().levels()[k].properties().full) {
       positions *= bounds[d].size();
     } else {
-      positions = made.levels[k].crd.count;
-      IndexWidth crd = widths.crd[k] == ScalarType::Int32 ? IndexWidth::Int32 : IndexWidth::Int64;
-      for (size_t n = 0; n < functions_of(result.format().levels()[k]).more; n++)
-        level.more.emplace_back(made.more[k][n].take(made.levels[k].more[n].count, size_t(pos)), pos);
-      level.pos = IndexArray(made.pos[k].take(made.levels[k].pos.count, size_t(pos)), pos);
-      level.crd = IndexArray(made.crd[k].take(positions, size_t(crd)), crd);
+      std::span<const LevelArray> names = result.format().levels()[k].arrays();
+      for (size_t n = 0; n < names.size(); n++) {
+        size_t width = size_of(widths[k][n]);
+        int64_t count = made.levels[k].arrays[n].count;
+        if (names[n].holds == Holds::Coordinates) positions = count;
+        level.arrays.push_back({names[n].name, {made.of_levels[k][n].take(count, width), IndexWidth(width)}});
+      }
     }
     level.positions = positions;
     levels.push_back(std::move(level));

@@ -24,9 +24,7 @@ View::View(const Storage& storage, std::optional<memory::Place> device)
     view.lo = level.range.lo;
     view.stride = level.range.size();
     view.end = level.positions;
-    view.pos = array(level.pos);
-    view.crd = array(level.crd);
-    for (size_t n = 0; n < level.more.size(); n++) view.more[n] = array(level.more[n]);
+    for (size_t n = 0; n < level.arrays.size(); n++) view.arrays[n] = array(level.arrays[n].array);
     levels_.push_back(view);
   }
 }

@@ -34,6 +34,11 @@ const LevelProperties& LevelFormat::properties() const {
                     static_cast<const LevelVariant&>(*this));
 }
 
+std::span<const LevelArray> LevelFormat::arrays() const {
+  return std::visit([](const auto& level) -> std::span<const LevelArray> { return level.arrays; },
+                    static_cast<const LevelVariant&>(*this));
+}
+
 Format::Format(std::vector<LevelFormat> levels) : levels_(std::move(levels)), mode_order_(identity(levels_.size())) {
   check();
 }

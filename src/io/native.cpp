@@ -2,8 +2,8 @@
 //
 //   magic "\x89SPD\r\n\x1a\n" | byte order mark | version | header words | checksum of the words after it
 //   type | order | letter and dimension of each level | sizes | pieces
-//   per piece: per level lo, hi, positions, pos, crd, what else it has; then values
-//   an array is: offset, elements, width, checksum
+//   per piece: per level lo, hi, positions and its arrays; then values
+//   an array is: name, offset, elements, width, checksum
 //   the arrays, each at a multiple of 64 bytes
 //
 // A reader believes nothing of it: sizes are checked against the file before memory is taken, arrays against their
@@ -30,8 +30,16 @@ namespace spdistal {
 namespace {
 
 constexpr char magic[8] = {'\x89', 'S', 'P', 'D', '\r', '\n', '\x1a', '\n'};
-constexpr uint64_t order_mark = 0x0102030405060708, version = 2;
+constexpr uint64_t order_mark = 0x0102030405060708, version = 3;
 constexpr size_t fixed_words = 5, alignment = 64;
+
+// A name as a word: its letters, then zeros.
+uint64_t name_word(std::string_view name) {
+  uint64_t word = 0;
+  require(name.size() <= sizeof word, "the name of an array fits a word");
+  memory::copy_bytes(&word, name.data(), name.size());
+  return word;
+}
 
 struct ArrayWords {
   int64_t offset, count, width;
@@ -43,12 +51,13 @@ struct ArrayWords {
 
 size_t aligned(size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-constexpr size_t words_of_array = 4, numbers_of_level = 3;
+constexpr size_t words_of_array = 5, numbers_of_level = 3;
+constexpr std::string_view values_name = "vals";
 
 // The index arrays of each level.
 std::vector<size_t> arrays_of_levels(const Format& format) {
   std::vector<size_t> out;
-  for (const LevelFormat& level : format.levels()) out.push_back(2 + functions_of(level).more);
+  for (const LevelFormat& level : format.levels()) out.push_back(level.arrays().size());
   return out;
 }
 
@@ -67,24 +76,23 @@ struct Listed {
   std::vector<uint64_t> words;
   std::vector<Bytes> arrays;
 
-  void array(const void* data, int64_t count, size_t width) {
+  void array(std::string_view name, const void* data, int64_t count, size_t width) {
     auto* bytes = static_cast<const std::byte*>(data);
     size_t size = size_t(count) * width;
     arrays.push_back({bytes, size});
-    for (uint64_t w : {uint64_t(0), uint64_t(count), uint64_t(width), checksum(bytes, size)}) words.push_back(w);
+    for (uint64_t w : {name_word(name), uint64_t(0), uint64_t(count), uint64_t(width), checksum(bytes, size)})
+      words.push_back(w);
   }
   void piece(const Storage& piece) {
     for (const LevelArrays& level : piece.pattern().levels()) {
       for (int64_t w : {level.range.lo, level.range.hi, level.positions}) words.push_back(uint64_t(w));
-      auto add = [&](const IndexArray& a) { array(a.data(), a.size(), size_t(a.width())); };
-      add(level.pos), add(level.crd);
-      for (const IndexArray& more : level.more) add(more);
+      for (const auto& [name, a] : level.arrays) array(name, a.data(), a.size(), size_t(a.width()));
     }
-    array(piece.value_bytes(), piece.nnz(), size_of(piece.type()));
+    array(values_name, piece.value_bytes(), piece.nnz(), size_of(piece.type()));
   }
 };
 
-// f(the four words of an array) for every array of some pieces.
+// f(the words of an array) for every array of some pieces.
 template <class F>
 void for_each_array(std::span<uint64_t> pieces, const Format& format, F&& f) {
   std::vector<size_t> levels = arrays_of_levels(format);
@@ -144,13 +152,13 @@ void write_pieces(runtime::Transport& transport, const std::string& path, const 
     words[count_at] = (words.size() - first) / words_of_piece(format);
     end = (fixed_words + words.size()) * sizeof(uint64_t);
     for_each_array(std::span(words).subspan(first), format, [&](std::span<uint64_t> array) {
-      array[0] = aligned(end);
-      end = array[0] + array[1] * array[2];
+      array[1] = aligned(end);
+      end = array[1] + array[2] * array[3];
     });
     FilePart part(beside);
     size_t next = 0;
     for_each_array(std::span(words).subspan(own, mine.words.size()), format, [&](std::span<uint64_t> array) {
-      part.write(mine.arrays[next].data, mine.arrays[next].size, array[0]);
+      part.write(mine.arrays[next].data, mine.arrays[next].size, array[1]);
       next++;
     });
     if (file) {
@@ -209,13 +217,13 @@ class Reader {
       LevelArrays level;
       level.dim = dims_[size_t(format_.mode_order()[k])];
       level.range.lo = number_word(), level.range.hi = number_word(), level.positions = number_word();
-      level.pos = indices(), level.crd = indices();
-      for (size_t n = 0; n < functions_of(format_.levels()[k]).more; n++) level.more.push_back(indices());
+      for (const LevelArray& array : format_.levels()[k].arrays())
+        level.arrays.push_back({array.name, indices(array.name)});
       levels.push_back(std::move(level));
     }
     auto pattern = std::make_shared<const Pattern>(format_, dims_, std::move(levels));
     if (auto sound = verify(*pattern); !sound) damaged(sound.refusal().message);
-    ArrayWords values = array_words(size_of(type_));
+    ArrayWords values = array_words(values_name, size_of(type_));
     if (values.count != pattern->nnz())
       damaged(fmt::format("it has {} values for {} stored elements", values.count, pattern->nnz()));
     Buffer bytes = load(values);
@@ -268,7 +276,8 @@ class Reader {
 
   size_t piece_words() const { return words_of_piece(format_); }
 
-  ArrayWords array_words(size_t width) {
+  ArrayWords array_words(std::string_view name, size_t width) {
+    if (word() != name_word(name)) damaged(fmt::format("it has another array in the place of {}", name));
     ArrayWords out{number_word(), number_word(), number_word(), word()};
     if (size_t(out.width) != width && width != 0) damaged("an array has elements of the wrong size");
     int64_t bytes = 0;
@@ -286,9 +295,10 @@ class Reader {
     return out;
   }
 
-  IndexArray indices() {
-    ArrayWords array = array_words(0);
-    if (array.width != 4 && array.width != 8) damaged("an index array has elements of the wrong size");
+  IndexArray indices(std::string_view name) {
+    ArrayWords array = array_words(name, 0);
+    if (array.width != 1 && array.width != 4 && array.width != 8)
+      damaged("an index array has elements of the wrong size");
     return IndexArray(load(array), IndexWidth(array.width));
   }
 

@@ -128,13 +128,22 @@ void write_in_turn(runtime::Transport& transport, TextSink* sink, const std::fun
   runtime::agree(transport, attempt.error());
 }
 
+// Elements that are moved stay as many as the header says: in levels that fill what lies between, they would become more.
+Format exactly_what_is_stored(const Format& order) {
+  const std::vector<LevelFormat>& levels = order.levels();
+  bool fills = std::any_of(levels.begin(), levels.end(), [](const LevelFormat& l) { return l.properties().fills; });
+  return fills ? Format(std::vector<LevelFormat>(levels.size(), Compressed), order.mode_order()) : order;
+}
+
 }  // namespace
 
 void write_lines(runtime::Transport& transport, const std::string& path, const Home& home, const TextLayout& layout) {
   bool same = home.format().mode_order() == layout.order.mode_order();
   std::optional<Home> moved;
-  if (!same || !is_in_order(transport, home))
-    moved = redistribute(transport, home, layout.order, blocked(layout.order, home.dims(), transport.size()));
+  if (!same || !is_in_order(transport, home)) {
+    Format format = exactly_what_is_stored(layout.order);
+    moved = redistribute(transport, home, format, blocked(format, home.dims(), transport.size()));
+  }
   std::optional<TextSink> sink;
   runtime::together(
       transport,

@@ -202,14 +202,8 @@ Type array_type(ScalarType element, Access access) {
 Var FunctionBuilder::vals(std::string name, int t, ScalarType element, Access access) {
   return param(std::move(name), array_type(element, access), {Source::Field::Vals, t});
 }
-Var FunctionBuilder::pos(std::string name, int t, int level, ScalarType width, Access access) {
-  return param(std::move(name), array_type(width, access), {Source::Field::Pos, t, level});
-}
-Var FunctionBuilder::crd(std::string name, int t, int level, ScalarType width, Access access) {
-  return param(std::move(name), array_type(width, access), {Source::Field::Crd, t, level});
-}
-Var FunctionBuilder::more(std::string name, int t, int level, int number, ScalarType width, Access access) {
-  return param(std::move(name), array_type(width, access), {Source::Field::More, t, level, number});
+Var FunctionBuilder::level_array(std::string name, const Source& source, ScalarType width, Access access) {
+  return param(std::move(name), array_type(width, access), source);
 }
 Var FunctionBuilder::array(std::string name, int n, ScalarType element, Access access) {
   return param(std::move(name), array_type(element, access), {Source::Field::Array, n});

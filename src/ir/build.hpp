@@ -7,7 +7,7 @@
 // what is said while a loop is being filled goes into the loop:
 //
 //   FunctionBuilder f("spmv");
-//   Var a = f.vals("a", 0, ScalarType::Float64, Access::Write), pos = f.pos("B_pos", 1, 1, ScalarType::Int32), …;
+//   Var a = f.vals("a", 0, ScalarType::Float64, Access::Write), pos = f.level_array("B_pos", …), …;
 //   f.loop("i", 0, n, [&](Var i) {
 //     Var sum = f.variable("sum", zero(Float64));
 //     f.loop("p", load(pos, i), load(pos, i + 1), [&](Var p) { f.increase(sum, load(B, p) * …); });
@@ -188,9 +188,7 @@ class FunctionBuilder : public Body {
   Var param(std::string name, Type type, Source source);
   // Arrays of tensor `t`.
   Var vals(std::string name, int t, ScalarType element, Access access);
-  Var pos(std::string name, int t, int level, ScalarType width, Access access = Access::Read);
-  Var crd(std::string name, int t, int level, ScalarType width, Access access = Access::Read);
-  Var more(std::string name, int t, int level, int number, ScalarType width, Access access = Access::Read);
+  Var level_array(std::string name, const Source& source, ScalarType width, Access access = Access::Read);
   Var array(std::string name, int n, ScalarType element, Access access = Access::Read);
   // Whole numbers of a level of tensor `t`, further scalars, the number of shares that threads divide work into, and of
   // the threads.

@@ -313,9 +313,7 @@ std::variant<spd_array*, int64_t, const void*> find(const Source& at, spd_call& 
     case Field::Stride: return level.stride;
     case Field::Begin: return level.begin;
     case Field::End: return level.end;
-    case Field::Pos: return &level.pos;
-    case Field::More: return &level.more[at.number];
-    default: return &level.crd;
+    default: return &level.arrays[at.number];
   }
 }
 

@@ -135,7 +135,8 @@ struct Perform    { Symbol name; std::vector<Expr> values; std::vector<Var> plac
 struct Barrier    { Waiting of = Waiting::Block;                 static constexpr auto fields = std::tuple{&Barrier::of}; };
 // clang-format on
 
-/// Where in an spd_call (abi.h) a parameter comes from. The elements of a Pos array that is only read ascend.
+/// Where in an spd_call (abi.h) a parameter comes from. Arrays of a level are told apart by what may be relied on: Segments
+/// that are only read ascend, Coordinates have an element for each position of the level, Level arrays may hold anything.
 struct Source {
   enum class Field : uint8_t {
     Extent,
@@ -143,9 +144,9 @@ struct Source {
     Stride,
     Begin,
     End,
-    Pos,
-    Crd,
-    More,
+    Segments,
+    Coordinates,
+    Level,
     Vals,
     Array,
     Scalar,
@@ -154,13 +155,15 @@ struct Source {
     Threads
   };
   Field field;
-  int index = 0;   // of the tensor, the array, the scalar or the argument
-  int level = 0;   // of the tensor, outermost 0
-  int number = 0;  // of More arrays of a level
-  static constexpr auto fields = std::tuple{&Source::field, &Source::index, &Source::level, &Source::number};
+  int index = 0;          // of the tensor, the array, the scalar or the argument
+  int level = 0;          // of the tensor, outermost 0
+  int number = 0;         // of an array of the level
+  std::string name = {};  // that the level has for it
+  static constexpr auto fields =
+      std::tuple{&Source::field, &Source::index, &Source::level, &Source::number, &Source::name};
 };
 
-/// A parameter: an array (Pos, Crd, More, Vals, Array), an Argument of any type, or a whole number, int64 or as narrow as
+/// A parameter: an array (Segments, Coordinates, Level, Vals, Array), an Argument of any type, or a whole number, int64 or as narrow as
 /// its variable says.
 struct Param {
   Var var;

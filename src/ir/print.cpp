@@ -21,10 +21,10 @@ int precedence(BinaryOp op) {
   return table[size_t(op)];
 }
 
-std::string_view name_of(Source::Field field) {
-  constexpr std::string_view table[] = {"extent", "lo",   "stride", "begin",  "end",      "pos",    "crd",
-                                        "more",   "vals", "array",  "scalar", "argument", "shares", "threads"};
-  return table[size_t(field)];
+std::string_view name_of(const Source& source) {
+  constexpr std::string_view table[] = {"extent", "lo",   "stride", "begin",  "end",      "segments", "coordinates",
+                                        "level",  "vals", "array",  "scalar", "argument", "shares",   "threads"};
+  return source.name.empty() ? table[size_t(source.field)] : source.name;
 }
 
 namespace {
@@ -158,9 +158,8 @@ class Printer {
     depth_++;
     for (const Param& p : f.params) {
       const Source& at = p.source;
-      std::string where(name_of(at.field));
+      std::string where(name_of(at));
       if (at.field < Source::Field::Vals) where = fmt::format("tensor {} level {} {}", at.index, at.level, where);
-      if (at.field == Source::Field::More) where += fmt::format(" {}", at.number);
       if (at.field == Source::Field::Vals) where = fmt::format("tensor {} vals", at.index);
       if (at.field >= Source::Field::Array && at.field <= Source::Field::Argument)
         where += fmt::format(" {}", at.index);

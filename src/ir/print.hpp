@@ -16,6 +16,6 @@ std::string_view spelling(BinaryOp op);
 int precedence(BinaryOp op);
 inline constexpr int unary_precedence = 11, primary_precedence = 12;
 
-std::string_view name_of(Source::Field field);
+std::string_view name_of(const Source& source);
 
 }  // namespace spdistal::ir

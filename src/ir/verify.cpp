@@ -19,7 +19,7 @@ struct Refused {
   std::string message, text;
 };
 
-bool is_array_field(Source::Field f) { return f >= Source::Field::Pos && f <= Source::Field::Array; }
+bool is_array_field(Source::Field f) { return f >= Source::Field::Segments && f <= Source::Field::Array; }
 
 class Verifier {
  public:
@@ -29,12 +29,12 @@ class Verifier {
       check(p.source.index >= 0 && p.source.level >= 0, p.var, "parameter '{}' comes from somewhere",
             p.var.symbol.name());
       if (is_array_field(p.source.field))
-        check(p.var.type.is_array(), p.var, "a parameter from {} is an array", name_of(p.source.field));
+        check(p.var.type.is_array(), p.var, "a parameter from {} is an array", name_of(p.source));
       else if (p.source.field == Source::Field::Argument)
         check(p.var.type == value_of(p.var.type.scalar), p.var, "an argument is one number");
       else
         check(p.var.type == Int64 || p.var.type == Int32, p.var, "a parameter from {} is a whole number",
-              name_of(p.source.field));
+              name_of(p.source));
       declare(p.var, Mutability::Const, p.var);
       if (p.var.type.form == Type::Form::Array) results_.insert(p.var.symbol);
     }

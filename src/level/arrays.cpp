@@ -2,10 +2,17 @@
 
 #include <fmt/format.h>
 
+#include "base/require.hpp"
 #include "memory/out_of_memory.hpp"
 #include "spdistal/error.hpp"
 
 namespace spdistal {
+
+const IndexArray& LevelArrays::operator[](std::string_view name) const {
+  for (const NamedArray& each : arrays)
+    if (each.name == name) return each.array;
+  throw InternalError(fmt::format("a level is asked for an array '{}' that it does not have", name));
+}
 
 int64_t checked_positions(int64_t count, int64_t per, size_t bytes, std::string_view what) {
   int64_t product = 0, size = 0;

@@ -9,13 +9,19 @@
 
 namespace spdistal {
 
-/// Which of the arrays a level uses is its format's business.
+/// An array by the name that its level has for it.
+struct NamedArray {
+  std::string_view name;
+  IndexArray array;
+};
+
 struct LevelArrays {
-  int64_t dim = 0;        // the size of the dimension that the level stores
-  Range range;            // the coordinates that the piece covers: [0, dim) for a whole tensor
-  int64_t positions = 0;  // how many positions the level has
-  IndexArray pos, crd;
-  std::vector<IndexArray> more = {};  // what else the level has, in its own order; as wide as pos
+  int64_t dim = 0;                      // the size of the dimension that the level stores
+  Range range;                          // the coordinates that the piece covers: [0, dim) for a whole tensor
+  int64_t positions = 0;                // how many positions the level has
+  std::vector<NamedArray> arrays = {};  // those that its format lists, in that order
+
+  const IndexArray& operator[](std::string_view name) const;
 };
 
 /// How many elements of `bytes` each `count` positions with `per` below each make. Throws UserError where that is more

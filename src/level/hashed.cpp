@@ -10,18 +10,16 @@ namespace {
 
 constexpr int64_t free_place = -1;
 
-const IndexArray& table_of(const LevelArrays& level) { return level.more[0]; }
-
 // The place after one of a table, around its end.
 int64_t next_place(int64_t place, int64_t places) { return place + 1 == places ? 0 : place + 1; }
 int64_t first_place(int64_t coordinate, int64_t places) { return coordinate % (places - 1); }
 
 IndexArray make_table(const LevelArrays& level) {
-  return IndexArray::make(2 * level.positions, level.pos.width(), [&]<class I>(I* table) {
+  return IndexArray::make(2 * level.positions, level["pos"].width(), [&]<class I>(I* table) {
     std::fill(table, table + 2 * level.positions, I(free_place));
-    level.crd.visit([&](auto crd) {
+    level["crd"].visit([&](auto crd) {
 #pragma omp parallel for schedule(static) if (level.positions > 100000)
-      for (int64_t parent = 0; parent < level.pos.size() - 1; parent++) {
+      for (int64_t parent = 0; parent < level["pos"].size() - 1; parent++) {
         Range below = lists::children(level, parent);
         int64_t places = 2 * below.size();
         for (int64_t p = below.lo; p < below.hi; p++) {
@@ -36,7 +34,7 @@ IndexArray make_table(const LevelArrays& level) {
 
 LevelArrays pack(const PackLevel& in, Groups& groups) {
   LevelArrays out = lists::pack(in, groups, in.level);
-  out.more.push_back(make_table(out));
+  out.arrays.push_back({"table", make_table(out)});
   return out;
 }
 
@@ -45,8 +43,8 @@ int64_t find(const LevelArrays& level, Range below, int64_t coordinate) {
   int64_t places = 2 * below.size();
   if (places == 0) return free_place;
   for (int64_t at = first_place(coordinate, places);; at = next_place(at, places)) {
-    int64_t position = table_of(level)[2 * below.lo + at];
-    if (position < 0 || level.crd[position] == coordinate) return position;
+    int64_t position = level["table"][2 * below.lo + at];
+    if (position < 0 || level["crd"][position] == coordinate) return position;
   }
 }
 
@@ -57,15 +55,14 @@ void locate(const LevelArrays& level, Range parents, int64_t coordinate, const s
 
 // A table whose places are free, or name a child each, half and half, ends every search.
 std::optional<std::string> verify_table(const LevelArrays& level, int64_t parents) {
-  if (level.more.size() != 1 || table_of(level).size() != 2 * level.positions)
-    return fmt::format("has {} elements in table, not two for each of {} positions",
-                       level.more.empty() ? 0 : table_of(level).size(), level.positions);
-  if (table_of(level).width() != level.pos.width()) return "has a table that is not as wide as pos";
+  if (level["table"].size() != 2 * level.positions)
+    return fmt::format("has {} elements in table, not two for each of {} positions", level["table"].size(),
+                       level.positions);
   for (int64_t parent = 0; parent < parents; parent++) {
     Range below = lists::children(level, parent);
     int64_t free = 0;
     for (int64_t place = 2 * below.lo; place < 2 * below.hi; place++) {
-      int64_t position = table_of(level)[place];
+      int64_t position = level["table"][place];
       if (position != free_place && !below.contains(position))
         return fmt::format("has table[{}] = {}, outside [{}, {})", place, position, below.lo, below.hi);
       free += position == free_place;
@@ -73,8 +70,8 @@ std::optional<std::string> verify_table(const LevelArrays& level, int64_t parent
     if (free != below.size())
       return fmt::format("has {} free places for {} positions in the table of parent {}", free, below.size(), parent);
     for (int64_t p = below.lo; p < below.hi; p++)
-      if (int64_t at = find(level, below, level.crd[p]); at != p)
-        return fmt::format("has coordinate {} at position {}, where its table does not lead to", level.crd[p], p);
+      if (int64_t at = find(level, below, level["crd"][p]); at != p)
+        return fmt::format("has coordinate {} at position {}, where its table does not lead to", level["crd"][p], p);
   }
   return std::nullopt;
 }
@@ -98,7 +95,6 @@ constexpr KernelFunctions kernel{.first = lists::kernel::first,
                                  .weight = lists::kernel::weight,
                                  .coordinate = lists::kernel::coordinate,
                                  .locate = locate_in_kernel,
-                                 .more = {"table"},
                                  .append = lists::kernel::append,
                                  .appended = lists::kernel::appended,
                                  .finish = finish};
@@ -153,11 +149,10 @@ Located locate_in_kernel(const KernelLevel& level, const Above& above, const Exp
 
 template <>
 const LevelFunctions& level_functions<levels::Hashed>() {
-  static constexpr LevelFunctions table{pack,          lists::children,
-                                        lists::parent, lists::coordinate,
-                                        locate,        lists::expand,
-                                        verify,        lists::Partitions<levels::Hashed>::table,
-                                        &kernel,       1};
+  static constexpr LevelFunctions table{
+      pack,   lists::children, lists::parent, lists::coordinate,
+      locate, lists::expand,   verify,        lists::Partitions<levels::Hashed>::table,
+      &kernel};
   return table;
 }
 

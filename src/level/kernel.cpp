@@ -1,5 +1,7 @@
 #include "level/kernel.hpp"
 
+#include <algorithm>
+
 #include "level/level.hpp"
 
 namespace spdistal {
@@ -8,6 +10,16 @@ const KernelFunctions& kernel_functions(const LevelFormat& level) { return *func
 
 bool begins_tuples(const Format& format, size_t k) {
   return k + 1 < format.order() && !kernel_functions(format.levels()[k + 1]).first;
+}
+
+bool ends_with_what_occurs(const Format& format, size_t k) {
+  return std::any_of(format.levels().begin(), format.levels().begin() + std::ptrdiff_t(k) + 1,
+                     [](const LevelFormat& level) { return level.properties().fills; });
+}
+
+bool leaves_places_empty(const Format& format) {
+  return std::any_of(format.levels().begin(), format.levels().end(),
+                     [](const LevelFormat& level) { return kernel_functions(level).stored != nullptr; });
 }
 
 size_t leading_dense_levels(const Format& format) {

@@ -2,14 +2,13 @@
 // above (after Chou, Kjolstad and Amarasinghe, 2018). Lowering combines these and asks nothing else of a level; what a
 // level has no function for it cannot do.
 //
-//                       place  locate  seek  first  weight  step  append  finish
-//   Dense                 x                   x
-//   Compressed                   x      x     x      x             x
-//   CompressedNonUnique          x      x     x      x      x
-//   Singleton                    x      x                   x
-//   Hashed                       x            x      x             x       x
+//                       place  stored  locate  seek  first  weight  step  append  finish
+//   Dense                 x                           x
+//   Compressed                           x      x     x      x             x
+//   CompressedNonUnique                  x      x     x      x      x
+//   Singleton                            x      x                   x
+//   Hashed                               x            x      x             x       x
 #pragma once
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -75,7 +74,7 @@ struct KernelFunctions {
   ir::Expr (*per_parent)(const KernelLevel&) = nullptr;
   /// The array that tells how positions add up: what `first` looks up. Parents are found and work is divided by it.
   ir::Var (*weight)(const KernelLevel&) = nullptr;
-  /// The coordinate at a position, and at a position below a known one.
+  /// The coordinate at a position, and at a position below a known one. Of either there may be just one.
   ir::Expr (*coordinate)(const KernelLevel&, const ir::Expr& position) = nullptr;
   ir::Expr (*coordinate_below)(const KernelLevel&, const ir::Expr& parent, const ir::Expr& position) = nullptr;
   /// Of levels that may repeat coordinates: the first position after `position`, in a segment that ends at `end`, with
@@ -84,15 +83,14 @@ struct KernelFunctions {
 
   // ---- looking for coordinates ----
 
-  /// The position of a coordinate, of levels with a place for every one.
+  /// The position of a coordinate that the level covers, of levels with a place for every one.
   ir::Expr (*place)(const KernelLevel&, const ir::Expr& parent, const ir::Expr& coordinate) = nullptr;
-  /// The position of a coordinate, and whether it is stored, of the others.
+  /// The position of a coordinate, and whether it is stored, of levels that do not store every one.
   Located (*locate)(const KernelLevel&, const Above&, const ir::Expr& coordinate) = nullptr;
-  /// The first position of a segment at or after a coordinate, of levels that store coordinates in order.
-  ir::Expr (*seek)(const KernelLevel&, const Segment& range, const ir::Expr& coordinate) = nullptr;
-
-  /// Arrays that the level has besides pos and crd, in their order.
-  std::array<std::string_view, 2> more = {};
+  /// The first position of a segment below `above` at or after a coordinate, of levels that store coordinates in order.
+  ir::Expr (*seek)(const KernelLevel&, const Above& above, const Segment& range, const ir::Expr& coordinate) = nullptr;
+  /// Whether something is stored at a position, a bool, of levels with places for what is not. Absent: at all of them.
+  ir::Expr (*stored)(const KernelLevel&, const ir::Expr& position) = nullptr;
 
   // ---- making a level, position by position ----
 
@@ -107,9 +105,14 @@ struct KernelFunctions {
 const KernelFunctions& kernel_functions(const LevelFormat& level);
 
 /// Does the level store every coordinate?
-inline bool stores_all(const KernelFunctions& level) { return level.place != nullptr; }
+inline bool stores_all(const KernelFunctions& level) { return level.place && !level.stored; }
 /// Does level k stand for one list of tuples together with the next?
 bool begins_tuples(const Format& format, size_t k);
+/// Does a piece begin and end with what occurs, where the whole may have positions before and after at level k: is there a
+/// level down to it that fills what lies between coordinates?
+bool ends_with_what_occurs(const Format& format, size_t k);
+/// Has a format places where nothing is stored?
+bool leaves_places_empty(const Format& format);
 /// How many levels of a format, from the first on, store every coordinate.
 size_t leading_dense_levels(const Format& format);
 /// The positions below consecutive ones of the level above.

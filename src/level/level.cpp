@@ -12,6 +12,12 @@ const LevelFunctions& functions_of(const LevelFormat& level) {
       static_cast<const LevelVariant&>(level));
 }
 
+const IndexArray* find_array(const LevelFormat& format, const LevelArrays& level, Holds holds) {
+  for (const LevelArray& array : format.arrays())
+    if (array.holds == holds) return &level[array.name];
+  return nullptr;
+}
+
 size_t run_length(const Format& format, size_t k) {
   size_t end = k + 1;
   while (end < format.order() && format.levels()[end].properties().branchless) end++;

@@ -80,8 +80,8 @@ struct LevelFunctions {
   plan::PartitionFunctions partition;
   /// How kernels use it (kernel.hpp).
   const KernelFunctions* kernel;
-  /// How many arrays it has besides pos and crd.
-  size_t more = 0;
+  /// Whether something is stored at a position, of levels with places for what is not. Absent: at all of them.
+  bool (*stored)(const LevelArrays& level, int64_t position) = nullptr;
 };
 
 /// The partition functions that begin colourings and put entries into them.
@@ -104,6 +104,8 @@ template <class Level>
 const LevelFunctions& level_functions();
 
 const LevelFunctions& functions_of(const LevelFormat& level);
+/// The array of a level that holds something; null: it has none.
+const IndexArray* find_array(const LevelFormat& format, const LevelArrays& level, Holds holds);
 /// How many levels from k on are one list of tuples: k and the branchless ones after it.
 size_t run_length(const Format& format, size_t k);
 

@@ -30,20 +30,20 @@ LevelArrays pack(const PackLevel& in, Groups& groups, size_t to_level) {
     }
   });
   groups = {cut.count, std::move(cut.first), std::nullopt, cut.count};
-  return {in.dim, in.range, groups.positions, std::move(pos), pack_coordinates(in, groups)};
+  return {in.dim, in.range, groups.positions, {{"pos", std::move(pos)}, {"crd", pack_coordinates(in, groups)}}};
 }
 
-Range children(const LevelArrays& level, int64_t parent) { return {level.pos[parent], level.pos[parent + 1]}; }
+Range children(const LevelArrays& level, int64_t parent) { return {level["pos"][parent], level["pos"][parent + 1]}; }
 
 int64_t parent(const LevelArrays& level, int64_t position) {
-  return level.pos.visit(
+  return level["pos"].visit(
       [&](auto pos) { return int64_t(std::upper_bound(pos.begin(), pos.end(), position) - pos.begin()) - 1; });
 }
 
-int64_t coordinate(const LevelArrays& level, int64_t position) { return level.crd[position]; }
+int64_t coordinate(const LevelArrays& level, int64_t position) { return level["crd"][position]; }
 
 Range equal_range(const LevelArrays& level, Range positions, int64_t coordinate) {
-  return level.crd.visit([&](auto crd) {
+  return level["crd"].visit([&](auto crd) {
     auto [lo, hi] = std::equal_range(crd.begin() + positions.lo, crd.begin() + positions.hi, coordinate,
                                      [](int64_t a, int64_t b) { return a < b; });
     return Range{lo - crd.begin(), hi - crd.begin()};
@@ -58,11 +58,11 @@ void locate(const LevelArrays& level, Range parents, int64_t coordinate, const s
 }
 
 void expand(const LevelArrays& level, int64_t parents, Array<int64_t>& coordinate, Array<int64_t>& parent) {
-  level.crd.visit([&](auto crd) {
+  level["crd"].visit([&](auto crd) {
 #pragma omp parallel for schedule(static) if (level.positions > 100000)
     for (int64_t p = 0; p < level.positions; p++) coordinate[p] = crd[size_t(p)];
   });
-  level.pos.visit([&](auto pos) {
+  level["pos"].visit([&](auto pos) {
 #pragma omp parallel for schedule(static) if (level.positions > 100000)
     for (int64_t p = 0; p < parents; p++)
       std::fill(parent.begin() + pos[size_t(p)], parent.begin() + pos[size_t(p) + 1], p);
@@ -77,11 +77,11 @@ std::optional<std::string> verify(const LevelRun& run, const LevelRun& ordered) 
 }
 
 std::optional<std::string> verify_positions(const LevelArrays& level, int64_t parents) {
-  if (level.pos.size() != parents + 1)
-    return fmt::format("has {} elements in pos, not {} (one more than the {} positions above)", level.pos.size(),
+  if (level["pos"].size() != parents + 1)
+    return fmt::format("has {} elements in pos, not {} (one more than the {} positions above)", level["pos"].size(),
                        parents + 1, parents);
-  if (level.pos[0] != 0) return fmt::format("starts with pos[0] = {}, not 0", level.pos[0]);
-  int64_t fall = level.pos.visit([&](auto pos) {
+  if (level["pos"][0] != 0) return fmt::format("starts with pos[0] = {}, not 0", level["pos"][0]);
+  int64_t fall = level["pos"].visit([&](auto pos) {
     int64_t at = parents;
 #pragma omp parallel for schedule(static) reduction(min : at) if (parents > 100000)
     for (int64_t p = 0; p < parents; p++)
@@ -89,16 +89,17 @@ std::optional<std::string> verify_positions(const LevelArrays& level, int64_t pa
     return at;
   });
   if (fall < parents)
-    return fmt::format("has pos[{}] = {} above pos[{}] = {}", fall, level.pos[fall], fall + 1, level.pos[fall + 1]);
-  if (level.pos[parents] != level.positions)
-    return fmt::format("ends with pos[{}] = {}, but has {} positions", parents, level.pos[parents], level.positions);
+    return fmt::format("has pos[{}] = {} above pos[{}] = {}", fall, level["pos"][fall], fall + 1,
+                       level["pos"][fall + 1]);
+  if (level["pos"][parents] != level.positions)
+    return fmt::format("ends with pos[{}] = {}, but has {} positions", parents, level["pos"][parents], level.positions);
   return std::nullopt;
 }
 
 std::optional<std::string> verify_coordinates(const LevelArrays& level) {
-  if (level.crd.size() != level.positions)
-    return fmt::format("has {} elements in crd for {} positions", level.crd.size(), level.positions);
-  int64_t bad = level.crd.visit([&](auto crd) {
+  if (level["crd"].size() != level.positions)
+    return fmt::format("has {} elements in crd for {} positions", level["crd"].size(), level.positions);
+  int64_t bad = level["crd"].visit([&](auto crd) {
     int64_t at = level.positions;
 #pragma omp parallel for schedule(static) reduction(min : at) if (level.positions > 100000)
     for (int64_t p = 0; p < level.positions; p++)
@@ -106,21 +107,21 @@ std::optional<std::string> verify_coordinates(const LevelArrays& level) {
     return at;
   });
   if (bad < level.positions)
-    return fmt::format("has crd[{}] = {}, outside [{}, {})", bad, level.crd[bad], level.range.lo, level.range.hi);
+    return fmt::format("has crd[{}] = {}, outside [{}, {})", bad, level["crd"][bad], level.range.lo, level.range.hi);
   return std::nullopt;
 }
 
 std::optional<std::string> verify_order(const LevelRun& run) {
   const LevelArrays& level = run.levels[0];
   for (const LevelArrays& inner : run.levels.subspan(1))
-    if (inner.crd.size() != level.positions) return std::nullopt;  // said when that level has its turn
+    if (inner["crd"].size() != level.positions) return std::nullopt;  // said when that level has its turn
   int64_t bad = level.positions;
-  level.pos.visit([&](auto pos) {
-    level.crd.visit([&](auto crd) {
+  level["pos"].visit([&](auto pos) {
+    level["crd"].visit([&](auto crd) {
       // 0: the tuple at p is above the one before it, 1: the same, 2: below
       auto compare_inner = [&](int64_t p) {
         for (const LevelArrays& inner : run.levels.subspan(1))
-          if (inner.crd[p - 1] != inner.crd[p]) return inner.crd[p - 1] < inner.crd[p] ? 0 : 2;
+          if (inner["crd"][p - 1] != inner["crd"][p]) return inner["crd"][p - 1] < inner["crd"][p] ? 0 : 2;
         return 1;
       };
 #pragma omp parallel for schedule(static) reduction(min : bad) if (level.positions > 100000)
@@ -133,7 +134,7 @@ std::optional<std::string> verify_order(const LevelRun& run) {
   if (bad == level.positions) return std::nullopt;
   auto tuple = [&](int64_t p) {
     std::string out;
-    for (const LevelArrays& each : run.levels) out += (out.empty() ? "" : ", ") + std::to_string(each.crd[p]);
+    for (const LevelArrays& each : run.levels) out += (out.empty() ? "" : ", ") + std::to_string(each["crd"][p]);
     return run.levels.size() == 1 ? out : "(" + out + ")";
   };
   std::string now = tuple(bad), before = tuple(bad - 1);
@@ -178,7 +179,7 @@ Located search(const KernelLevel& level, const Segment& positions, const Expr& s
   return {position, found, end};
 }
 
-Expr seek(const KernelLevel& level, const Segment& range, const Expr& coordinate) {
+Expr seek(const KernelLevel& level, const Above&, const Segment& range, const Expr& coordinate) {
   return ir::lower_bound(level.array("crd"), range.begin, range.end, coordinate);
 }
 

@@ -79,7 +79,7 @@ ir::Expr step(const KernelLevel& level, const ir::Expr& position, const ir::Expr
 Located locate(const KernelLevel& level, const Above& above, const ir::Expr& coordinate);
 /// In a segment of positions whose coordinates rise.
 Located search(const KernelLevel& level, const Segment& positions, const ir::Expr& coordinate);
-ir::Expr seek(const KernelLevel& level, const Segment& range, const ir::Expr& coordinate);
+ir::Expr seek(const KernelLevel& level, const Above& above, const Segment& range, const ir::Expr& coordinate);
 void append(const KernelLevel& level, const ir::Expr& position, const ir::Expr& coordinate);
 std::vector<ir::Var> appended(const KernelLevel& level);
 

@@ -9,7 +9,7 @@ namespace {
 
 LevelArrays pack(const PackLevel& in, Groups& groups) {
   require(!groups.position && groups.positions == groups.count, "a Singleton follows a level without gaps");
-  return {in.dim, in.range, groups.positions, {}, lists::pack_coordinates(in, groups)};
+  return {in.dim, in.range, groups.positions, {{"crd", lists::pack_coordinates(in, groups)}}};
 }
 
 Range children(const LevelArrays&, int64_t parent) { return {parent, parent + 1}; }
@@ -22,13 +22,12 @@ void locate(const LevelArrays& level, Range parents, int64_t coordinate, const s
 
 void expand(const LevelArrays& level, int64_t, Array<int64_t>& coordinate, Array<int64_t>& parent) {
 #pragma omp parallel for schedule(static) if (level.positions > 100000)
-  for (int64_t p = 0; p < level.positions; p++) coordinate[p] = level.crd[p], parent[p] = p;
+  for (int64_t p = 0; p < level.positions; p++) coordinate[p] = level["crd"][p], parent[p] = p;
 }
 
 std::optional<std::string> verify(const LevelRun& run) {
   const LevelArrays& level = run.levels[0];
   if (level.positions != run.parents) return fmt::format("has {} positions for {} above", level.positions, run.parents);
-  if (!level.pos.empty()) return "has a pos array";
   return lists::verify_coordinates(level);
 }
 

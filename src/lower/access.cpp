@@ -61,7 +61,7 @@ Expr coordinate(Context& c, const Scope& s, int operand, const Expr& position) {
 }
 
 Expr seek(Context& c, const Scope& s, int operand, const Segment& range, const Expr& coordinate) {
-  return next_functions(c, s, operand).seek(next_level(c, s, operand), range, coordinate);
+  return next_functions(c, s, operand).seek(next_level(c, s, operand), above(s.access(operand)), range, coordinate);
 }
 
 AccessState entered(Context& c, const Scope& s, int operand, const Expr& position, std::optional<Expr> present,

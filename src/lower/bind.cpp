@@ -17,20 +17,24 @@ using ir::Expr;
 
 namespace {
 
-// The coordinates at a position that is known otherwise than by walking there.
-Scope at_position(Context& c, Scope s, const Relation& relation, const StoredCoordinate& stored) {
+// The coordinates at a position that is known otherwise than by walking there. Where nothing is stored, nothing is done.
+void at_position(Context& c, const Scope& s, const Relation& relation, const StoredCoordinate& stored,
+                 const Inside& fill) {
   int tensor = c.find_operand(stored.levels.access) + 1;
   Expr p = c.f.constant("p" + c.tensor_name(tensor), index(c, s, stored.position));
-  Reached reached =
-      enter_position(c, s, relation.made[0].var, stored.levels, p, [&](size_t level, const Expr& position) -> Expr {
-        return c.f.constant(fmt::format("p{}{}", c.tensor_name(tensor), level),
-                            search_parent(c, tensor, level, position));
-      });
-  s.access(tensor - 1) = reached.state;
-  for (const auto& [var, value] : reached.found) s.values.insert_or_assign(var, value);
-  // Not all values are found from positions.
-  s.elements.covered = false;
-  return s;
+  where_in_piece(c, stored.levels, p, [&] {
+    Reached reached =
+        enter_position(c, s, relation.made[0].var, stored.levels, p, [&](size_t level, const Expr& position) -> Expr {
+          return c.f.constant(fmt::format("p{}{}", c.tensor_name(tensor), level),
+                              search_parent(c, tensor, level, position));
+        });
+    Scope here = s;
+    here.access(tensor - 1) = reached.state;
+    for (const auto& [var, value] : reached.found) here.values.insert_or_assign(var, value);
+    // Not all values are found from positions.
+    here.elements.covered = false;
+    where_stored(c, stored.levels, reached.state, [&] { fill(here); });
+  });
 }
 
 // Finds variables that follow from those known; where one may lie beyond its size, the rest is guarded.
@@ -44,8 +48,8 @@ void derive(Context& c, Scope s, const Inside& fill) {
     if (!std::all_of(needs.begin(), needs.end(), known)) continue;
     if (auto* stored = relation->replaced[0].value.as<StoredCoordinate>()) {
       // The variables of the levels are what is asked for; the fused one is never read.
-      if (!known(stored->levels.var(stored->levels.last))) s = at_position(c, std::move(s), *relation, *stored);
-      continue;
+      if (known(stored->levels.var(stored->levels.last))) continue;
+      return at_position(c, s, *relation, *stored, [&](const Scope& here) { derive(c, here, fill); });
     }
     std::optional<Expr> inside;
     for (const Replaced& r : relation->replaced) {

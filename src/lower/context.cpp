@@ -26,7 +26,17 @@ Access find_lhs(const ConcreteStatement& statement) {
 
 ir::Access use_of(int tensor) { return tensor == 0 ? ir::Access::Write : ir::Access::Read; }
 
+ir::Source::Field field_of(Holds holds) {
+  if (holds == Holds::Segments) return ir::Source::Field::Segments;
+  return holds == Holds::Coordinates ? ir::Source::Field::Coordinates : ir::Source::Field::Level;
+}
+
 }  // namespace
+
+ScalarType width_of(const IndexWidths& widths, const LevelFormat& format, size_t level, size_t array) {
+  if (format.arrays()[array].holds == Holds::Flags) return ScalarType::Bool;
+  return level < widths.size() && array < widths[level].size() ? widths[level][array] : ScalarType::Int32;
+}
 
 std::vector<IndexVar> storage_order(const Access& access) {
   std::vector<IndexVar> out;
@@ -97,17 +107,14 @@ IndexWidths Context::widths_of(int tensor) const {
 }
 
 Var Context::array(int tensor, size_t level, std::string_view name) {
-  IndexWidths widths = widths_of(tensor);
-  auto width = [&](const std::vector<ScalarType>& of_levels) {
-    return level < of_levels.size() ? of_levels[level] : ScalarType::Int32;
-  };
-  std::string full = fmt::format("{}_{}", level_name(tensor, level), name);
-  if (name == "pos") return f.pos(full, tensor, int(level), width(widths.pos), use_of(tensor));
-  if (name == "crd") return f.crd(full, tensor, int(level), width(widths.crd), use_of(tensor));
-  const auto& more = functions(tensor, level).more;
-  auto number = std::find(more.begin(), more.end(), name) - more.begin();
-  require(number < std::ssize(more), "a level asks for arrays that it has");
-  return f.more(full, tensor, int(level), int(number), width(widths.pos), use_of(tensor));
+  const LevelFormat& format = tensor_var(tensor).format().levels()[level];
+  std::span<const LevelArray> all = format.arrays();
+  auto found = std::find_if(all.begin(), all.end(), [&](const LevelArray& array) { return array.name == name; });
+  require(found != all.end(), "a level asks for arrays that it has");
+  auto number = size_t(found - all.begin());
+  ir::Source source{field_of(found->holds), tensor, int(level), int(number), std::string(name)};
+  return f.level_array(fmt::format("{}_{}", level_name(tensor, level), name), source,
+                       width_of(widths_of(tensor), format, level, number), use_of(tensor));
 }
 
 Var Context::vals_array(int tensor) {

@@ -103,7 +103,7 @@ class Distributor {
     if (access.tensor.order() == 0) out.text = out.tensor;
     for (size_t k = 0; k < format.order(); k++) {
       out.dims.push_back(size_t(format.mode_order()[k]));
-      out.lists.push_back(!stores_all(kernel_functions(format.levels()[k])));
+      out.lists.push_back(!kernel_functions(format.levels()[k]).place);
     }
     for (const IndexVar& var : access.indices) out.variables.push_back(print_.name(var));
     std::vector<IndexVar> loops = loops_of(access.tensor);

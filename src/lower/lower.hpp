@@ -11,10 +11,10 @@
 
 namespace spdistal::lower {
 
-/// How wide the index arrays of a tensor are, level by level; an entry that a level does not have is ignored.
-struct IndexWidths {
-  std::vector<ScalarType> pos, crd;
-};
+/// How wide the arrays of a tensor are, level by level and in the order in which the level names them.
+using IndexWidths = std::vector<std::vector<ScalarType>>;
+/// Of an array of a level. Where nothing is said of it: of 32 bits, and flags of a byte.
+ScalarType width_of(const IndexWidths& widths, const LevelFormat& format, size_t level, size_t array);
 
 /// How the result comes to be.
 enum class Assembly : uint8_t {

@@ -40,7 +40,7 @@ Function flatten(const Function& f, const Target&) {
   // Positions ascend; those of results are not there yet.
   std::set<Symbol> positions;
   for (const Param& p : f.params)
-    if (p.source.field == Source::Field::Pos && p.var.type.form == Type::Form::ConstArray)
+    if (p.source.field == Source::Field::Segments && p.var.type.form == Type::Form::ConstArray)
       positions.insert(p.var.symbol);
 
   Stmt body = rewrite(f.body, [&](const For& outer) -> Stmt {

@@ -119,7 +119,7 @@ class GatheredRows {
     std::optional<Var> crd;
     bool legal = true;
     each<Load>(base, [&](const Load& n) {
-      legal &= is_at(n, loop_.var) && is_input(n.array, Source::Field::Crd);
+      legal &= is_at(n, loop_.var) && is_input(n.array, Source::Field::Coordinates);
       legal &= !crd || crd->symbol == n.array.symbol;
       crd = n.array;
     });
@@ -183,7 +183,8 @@ class Prefetcher {
     bool over_positions = false;
     each<Load>(outer.body, [&](const Load& n) {
       auto from = sources_.find(n.array.symbol);
-      over_positions |= from != sources_.end() && from->second.field == Source::Field::Crd && is_at(n, outer.var);
+      over_positions |=
+          from != sources_.end() && from->second.field == Source::Field::Coordinates && is_at(n, outer.var);
     });
     if (!over_positions) return;
     each<For>(outer.body, [&](const For& inner) {

@@ -1,5 +1,5 @@
 // Pieces that are consecutive tell each other how many nodes they have and which are the first and the last; a node that
-// a piece shares with the one before it is counted once. Other pieces share nodes anyhow: where they can, all nodes are
+// a piece shares with the one before it is counted once, and what a level fills between two pieces is counted too. Other pieces share nodes anyhow: where they can, all nodes are
 // sorted over all ranks.
 #include "tensor/counts.hpp"
 
@@ -125,6 +125,13 @@ std::vector<int64_t> in_order(const Shares& shares, const Format& format, const 
   return out;
 }
 
+// How many positions of a counted level a node stands after one that does not come later.
+int64_t steps(const CountedLevel& counted, const Path& before, const Path& here) {
+  size_t depth = 0;
+  while (depth < here.size() && before[depth] == here[depth]) depth++;
+  return depth == here.size() ? 0 : counted.step(depth, before[counted.level], here[counted.level]);
+}
+
 // For each counted level: all nodes; and for each colour of `ends`, those before its first.
 struct NodeCounts {
   std::vector<int64_t> all;
@@ -143,7 +150,7 @@ NodeCounts count_consecutive(const Tree& tree, const std::vector<int64_t>& order
         out.before[colour][j] = sum;
         continue;
       }
-      int64_t first = sum - (previous && previous->last == here.first);
+      int64_t first = previous ? sum - 1 + steps(tree.counted()[j], previous->last, here.first) : sum;
       out.before[colour][j] = first;
       sum = first + here.nodes;
       previous = &here;
@@ -164,7 +171,20 @@ int64_t count_distinct(runtime::Transport& transport, const CountedLevel& counte
   std::vector<int> modes;
   for (size_t k = 0; k <= counted.end; k++) modes.push_back(int(k));
   nodes = runtime::sort_globally(transport, std::move(nodes), modes, runtime::Duplicates::Add);
-  return transport.allreduce(nodes.size(), runtime::ReduceOp::Sum);
+  // The last node of the ranks before tells what lies between it and the first here.
+  runtime::Writer last;
+  if (!nodes.empty()) last.put_all(nodes.at(nodes.size() - 1));
+  std::optional<Path> before;
+  std::vector<runtime::Bytes> all = share(transport, last.take());
+  for (int r = 0; r < transport.rank(); r++)
+    if (!all[size_t(r)].empty()) before = runtime::Reader(all[size_t(r)]).take_all<int64_t>(counted.end + 1);
+  int64_t sum = 0;
+  for (int64_t n = 0; n < nodes.size(); n++) {
+    Path here(nodes.at(n).begin(), nodes.at(n).end());
+    sum += before ? steps(counted, *before, here) : 1;
+    before = std::move(here);
+  }
+  return transport.allreduce(sum, runtime::ReduceOp::Sum);
 }
 
 std::vector<int64_t> count_others(runtime::Transport& transport, const Tree& tree, const Shares& shares,
@@ -190,7 +210,7 @@ std::vector<int64_t> count_others(runtime::Transport& transport, const Tree& tre
   transport.allreduce(meet.data(), meet.size(), ScalarType::Int64, runtime::ReduceOp::Max);
   transport.allreduce(sums.data(), sums.size(), ScalarType::Int64, runtime::ReduceOp::Sum);
   for (size_t j = 0; j < sums.size(); j++)
-    if (meet[j]) sums[j] = count_distinct(transport, tree.counted()[j], counts, pieces);
+    if (meet[j] || tree.counted()[j].fills) sums[j] = count_distinct(transport, tree.counted()[j], counts, pieces);
   return sums;
 }
 

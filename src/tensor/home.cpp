@@ -36,21 +36,40 @@ Home::Home(runtime::Transport& transport, Format format, std::vector<int64_t> di
   find_cuts(*plan, pieces_, ends);
   plan->version = transport.fresh_number();
   version_ = plan->version << 32;
-  plan_ = std::move(plan);
+  plan_ = plan;
+  plan->elements = count_elements(transport);
+}
+
+// Positions of the last level are elements, but for places that are empty, and what lies between pieces.
+int64_t Home::count_elements(runtime::Transport& transport) const {
+  if (order() == 0) return 1;
+  bool exact = std::none_of(format().levels().begin(), format().levels().end(), [](const LevelFormat& level) {
+    const LevelProperties& properties = level.properties();
+    return properties.fills || (properties.placed && !properties.full);
+  });
+  if (exact) return positions(order() - 1);
+  int64_t count = 0;
+  for (int64_t c = colours().lo; c < colours().hi; c++)
+    for_each_owned(*this, c, [&](std::span<const int64_t>, int64_t) { count++; });
+  return transport.allreduce(count, runtime::ReduceOp::Sum);
 }
 
 void Home::find_owned(Plan& plan) {
   size_t tail = plan.tree.tail();
-  auto in_tail = [&](size_t dimension) { return plan.format.level_of(dimension) >= tail; };
+  // Levels that store more than what occurs may store what is another colour's.
+  auto stores_more = [&](size_t dimension) {
+    size_t level = plan.format.level_of(dimension);
+    return level >= tail || plan.format.levels()[level].properties().fills;
+  };
   ShareIndex index(plan.simple, plan.format, plan.dims, plan.dims.size());
   std::vector<int64_t> alike = first_alike(plan.simple);
   for (int64_t c = plan.colours.lo; c < plan.colours.hi; c++) {
     const Share& mine = plan.simple.of[size_t(c)];
     Owned& owned = plan.owned.emplace_back();
     for (size_t d = 0; d < plan.dims.size(); d++)
-      owned.padded = owned.padded || (in_tail(d) && mine.coordinates[d].rect_count() > 1);
+      owned.padded = owned.padded || (stores_more(d) && mine.coordinates[d].rect_count() > 1);
     for (const FusedRange& fused : mine.fused)
-      owned.padded = owned.padded || std::any_of(fused.dims.begin(), fused.dims.end(), in_tail);
+      owned.padded = owned.padded || std::any_of(fused.dims.begin(), fused.dims.end(), stores_more);
     for (const PositionBlock& split : mine.positions) owned.padded = owned.padded || split.level >= tail;
     owned.nothing = holds_nothing(mine, plan.dims) || alike[size_t(c)] != c;
     if (owned.nothing) continue;
@@ -97,9 +116,10 @@ bool Home::holds(int64_t colour, std::span<const int64_t> at, int64_t position) 
   if (cuts.cuts.empty()) return true;
   const Pattern& pattern = pieces_[i].pattern();
   const Tree& tree = plan_->tree;
+  size_t counted = tree.counted().back().end;
   int64_t below = 1;
-  for (size_t k = tree.tail(); k < order(); k++) below *= pattern.level(k).range.size();
-  int64_t node = position / below, nodes = pattern.level(tree.tail() - 1).positions;
+  for (size_t k = counted + 1; k < order(); k++) below *= pattern.level(k).range.size();
+  int64_t node = position / below, nodes = pattern.level(counted).positions;
   // Only the first and the last node can be cut.
   if (node != 0 && node != nodes - 1) return true;
   std::vector<int64_t> path;

@@ -44,7 +44,7 @@ class Home {
   Storage& piece(int64_t colour) { return pieces_[index(colour)]; }
 
   /// Stored elements, each counted once, of all ranks.
-  int64_t nnz() const { return order() == 0 ? 1 : plan_->counts.positions.back(); }
+  int64_t nnz() const { return plan_->elements; }
   /// The positions that a level has in the whole tensor: those that several pieces hold are counted once.
   int64_t positions(size_t level) const { return plan_->counts.positions[level]; }
   /// Whether the positions of every piece are consecutive in the whole tensor, at every level.
@@ -103,11 +103,13 @@ class Home {
     Counts counts;
     std::vector<Owned> owned;  // by piece of this rank
     std::vector<Cuts> cuts;
+    int64_t elements = 1;
     uint64_t version = 0;
   };
 
   Home(std::shared_ptr<const Plan> plan, ScalarType type, std::vector<Storage> pieces, uint64_t version)
       : plan_(std::move(plan)), type_(type), pieces_(std::move(pieces)), version_(version) {}
+  int64_t count_elements(runtime::Transport& transport) const;
   static void find_owned(Plan& plan);
   static void find_cuts(Plan& plan, const std::vector<Storage>& pieces, const std::vector<NodeEnds>& ends);
   size_t index(int64_t colour) const {

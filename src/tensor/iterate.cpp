@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace spdistal {
 namespace {
 
@@ -14,6 +16,19 @@ void locate_below(const Pattern& pattern, size_t k, Range parents, std::span<con
 }
 
 }  // namespace
+
+std::vector<Range> stored_runs(const Pattern& pattern) {
+  const std::vector<LevelFormat>& levels = pattern.format().levels();
+  bool gaps = std::any_of(levels.begin(), levels.end(),
+                          [](const LevelFormat& level) { return functions_of(level).stored != nullptr; });
+  if (!gaps) return pattern.nnz() > 0 ? std::vector<Range>{{0, pattern.nnz()}} : std::vector<Range>{};
+  std::vector<Range> runs;
+  for_each_position(pattern, [&](std::span<const int64_t>, int64_t position) {
+    if (!runs.empty() && runs.back().hi == position) runs.back().hi++;
+    else runs.push_back({position, position + 1});
+  });
+  return runs;
+}
 
 void locate(const Pattern& pattern, std::span<const int64_t> at, const std::function<void(Range)>& found) {
   if (at.size() != pattern.order())

@@ -23,6 +23,7 @@ void walk(const Pattern& pattern, size_t k, int64_t parent, std::vector<int64_t>
   Range below = functions.children(level, parent);
   int64_t& coordinate = at[size_t(pattern.format().mode_order()[k])];
   for (int64_t p = below.lo; p < below.hi; p++) {
+    if (functions.stored && !functions.stored(level, p)) continue;
     coordinate = functions.coordinate(level, p);
     walk(pattern, k + 1, p, at, f);
   }
@@ -36,6 +37,9 @@ void for_each_position(const Pattern& pattern, F&& f) {
   std::vector<int64_t> at(pattern.order());
   detail::walk(pattern, 0, 0, at, f);
 }
+
+/// The positions of the last level that store an element, as runs of neighbours.
+std::vector<Range> stored_runs(const Pattern& pattern);
 
 /// f(coordinates, value) for every stored element, in storage order.
 template <class T, class F>

@@ -18,6 +18,7 @@ void walk_nodes(const Pattern& pattern, size_t k, size_t to, int64_t parent, std
   const LevelFunctions& functions = functions_of(pattern.format().levels()[k]);
   Range below = functions.children(level, parent);
   for (int64_t p = below.lo; p < below.hi; p++) {
+    if (functions.stored && !functions.stored(level, p)) continue;
     path[k] = functions.coordinate(level, p);
     if (k == to) f(std::span<const int64_t>(path), p);
     else walk_nodes(pattern, k + 1, to, p, path, f);

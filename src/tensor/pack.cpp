@@ -6,6 +6,7 @@
 
 #include "level/level.hpp"
 #include "memory/copy.hpp"
+#include "tensor/iterate.hpp"
 #include "tensor/sort.hpp"
 
 namespace spdistal {
@@ -47,6 +48,23 @@ Storage pack_scalar(const Coordinates& merged_entries) {
   return out;
 }
 
+// Drops what is not in the runs.
+void keep_runs(Coordinates& entries, const std::vector<Range>& runs) {
+  if (runs.size() == 1 && runs[0] == Range{0, entries.size()}) return;
+  with_type(entries.type(), [&](auto zero) {
+    std::span<decltype(zero)> values = entries.values<decltype(zero)>();
+    size_t to = 0;
+    for (const Range& run : runs)
+      for (auto e = size_t(run.lo); e < size_t(run.hi); e++, to++) {
+        for (size_t d = 0; d < entries.order(); d++) entries.column(d)[to] = entries.column(d)[e];
+        values[to] = values[e];
+      }
+    entries.resize(int64_t(to));
+  });
+}
+
+}  // namespace
+
 void drop_zeros(Coordinates& entries) {
   with_type(entries.type(), [&](auto zero) {
     using T = decltype(zero);
@@ -60,8 +78,6 @@ void drop_zeros(Coordinates& entries) {
     entries.resize(int64_t(to));
   });
 }
-
-}  // namespace
 
 Storage pack(Coordinates entries, const Format& format) {
   std::vector<Range> whole;
@@ -111,6 +127,13 @@ Storage pack(Coordinates entries, const Format& format, const std::vector<Range>
 }
 
 Coordinates unpack(const Storage& storage, Zeros zeros) {
+  Coordinates out = unpack_positions(storage);
+  keep_runs(out, stored_runs(storage.pattern()));
+  if (zeros == Zeros::Drop) drop_zeros(out);
+  return out;
+}
+
+Coordinates unpack_positions(const Storage& storage) {
   const Pattern& pattern = storage.pattern();
   std::vector<Array<int64_t>> columns;  // of the levels so far, for every position of the last of them
   int64_t parents = 1;
@@ -133,9 +156,7 @@ Coordinates unpack(const Storage& storage, Zeros zeros) {
   int64_t bytes = storage.nnz() * int64_t(size_of(storage.type()));
   Array<std::byte> values(bytes);
   memory::copy_bytes(values.data(), storage.value_bytes(), size_t(bytes));
-  Coordinates out(storage.dims(), storage.type(), std::move(by_dimension), std::move(values));
-  if (zeros == Zeros::Drop) drop_zeros(out);
-  return out;
+  return Coordinates(storage.dims(), storage.type(), std::move(by_dimension), std::move(values));
 }
 
 Storage convert(const Storage& storage, const Format& format, Zeros zeros) {

@@ -16,8 +16,13 @@ Storage pack(Coordinates entries, const Format& format, const std::vector<Range>
 /// Which stored elements to list.
 enum class Zeros : uint8_t { Keep, Drop };
 
+/// What is at every position of the last level, in storage order: places where nothing is stored included.
+Coordinates unpack_positions(const Storage& storage);
 /// All stored elements in storage order.
 Coordinates unpack(const Storage& storage, Zeros zeros = Zeros::Keep);
+
+/// Drops the entries whose value is zero.
+void drop_zeros(Coordinates& entries);
 
 /// The same stored elements in another format. From a dense format every element counts as stored unless zeros are
 /// dropped.

@@ -37,12 +37,16 @@ class Walk {
     for (int64_t& number : numbers_) number--;
   }
 
-  // On to the next entry. Whether it begins a node at the innermost counted level.
+  // On to the next entry. Whether it begins a node above the tail.
   bool step(std::span<const int64_t> at) {
     size_t depth = last_ ? depth_of(at, *last_, modes_) : 0;
-    for (size_t j = 0; j < numbers_.size(); j++) numbers_[j] += depth <= tree_.counted()[j].end;
+    for (size_t j = 0; j < numbers_.size(); j++) {
+      const CountedLevel& counted = tree_.counted()[j];
+      auto dimension = size_t(modes_[counted.level]);
+      numbers_[j] += last_ ? counted.step(depth, (*last_)[dimension], at[dimension]) : 1;
+    }
     last_.emplace(at.begin(), at.end());
-    return !numbers_.empty() && depth <= tree_.counted().back().end;
+    return depth < tree_.tail();
   }
   const std::vector<int64_t>& numbers() const { return numbers_; }
 
@@ -94,8 +98,11 @@ std::vector<Range> parts_below(const Making& making, const Path& path, std::span
   for (const Holders::Split& split : making.holders.splits()) {
     int64_t per = making.tree.per_node(split.level), number = numbers[*making.tree.counted_at(split.level)];
     bool below = split.level >= making.tree.tail();
-    int64_t first = number * per + (below ? 0 : making.tree.offset(split.level, path.data()));
-    int64_t last = below ? first + per - 1 : first, all = making.positions(split.level);
+    Path first_path = path;
+    first_path.resize(std::max(path.size(), split.level + 1));
+    int64_t first = number * per + making.tree.offset(split.level, first_path.data());
+    int64_t last = below ? first + making.tree.per_tail_node(split.level) - 1 : first;
+    int64_t all = making.positions(split.level);
     parts.push_back({block_of(all, split.of, first), block_of(all, split.of, last) + 1});
   }
   return parts;
@@ -117,7 +124,7 @@ bool needs_nodes(const Making& making) {
   return false;
 }
 
-// The nodes of the innermost counted level: their paths, and after these, where there are any, their numbers at all
+// The nodes above the tail: their paths, and after these, where there are any, their numbers at all
 // counted levels.
 Records list_nodes(const Making& making, const Entries& entries) {
   size_t length = making.tree.tail();
@@ -219,14 +226,17 @@ std::vector<Range> ranges_of_blocks(const Making& making, const Share& share, st
   bool single = true;  // so far one position
   for (size_t k = 0; k <= deepest; k++) {
     size_t d = size_t(making.format.mode_order()[k]);
-    bool dense = making.format.levels()[k].properties().full;
+    bool dense = making.format.levels()[k].properties().placed;
     if (dense && single && k < tree.tail()) ranges[d] = there[d];
     if (dense && single && k >= tree.tail())
       for (const PositionBlock& split : share.positions) {
         if (split.level < k) continue;
         // What the block leaves of the one node, seen from this level.
-        int64_t per = tree.per_node(split.level), here = tree.per_node(k);
-        int64_t above = first_node[tree.tail() + *tree.counted_at(split.level)] * per;
+        int64_t per = tree.per_tail_node(split.level), here = tree.per_tail_node(k);
+        Path first_path(first_node.begin(), first_node.begin() + std::ptrdiff_t(tree.tail()));
+        first_path.resize(split.level + 1);
+        int64_t above = first_node[tree.tail() + *tree.counted_at(split.level)] * tree.per_node(split.level) +
+                        tree.offset(split.level, first_path.data());
         Range positions = block(making.positions(split.level), split.of, split.part);
         int64_t step = per / here, lo = std::max<int64_t>(0, positions.lo - above),
                 hi = std::min(per, positions.hi - above);

@@ -166,7 +166,9 @@ bool admits(const Share& share, const std::vector<int64_t>& dims, std::span<cons
 
 std::vector<Range> hull(const Share& share, const std::vector<int64_t>& dims) {
   std::vector<Range> out(dims.size());
-  if (auto sets = allowed(share, dims))
+  if (share == whole_share(dims)) {  // of a tensor without elements, too
+    for (size_t d = 0; d < dims.size(); d++) out[d] = {0, dims[d]};
+  } else if (auto sets = allowed(share, dims))
     for (size_t d = 0; d < dims.size(); d++) out[d] = (*sets)[d].bounding()[0];
   return out;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/text.hpp"
 #include "level/level.hpp"
 #include "memory/copy.hpp"
 #include "memory/out_of_memory.hpp"
@@ -21,11 +22,8 @@ Pattern::Pattern(Format format, std::vector<int64_t> dims, std::vector<LevelArra
 
 size_t Pattern::bytes() const {
   size_t sum = 0;
-  auto add = [&](const IndexArray& array) { sum += size_t(array.size()) * size_t(array.width()); };
-  for (const LevelArrays& level : levels_) {
-    add(level.pos), add(level.crd);
-    for (const IndexArray& array : level.more) add(array);
-  }
+  for (const LevelArrays& level : levels_)
+    for (const auto& [name, array] : level.arrays) sum += size_t(array.size()) * size_t(array.width());
   return sum;
 }
 
@@ -51,7 +49,7 @@ PatternHandle dense_pattern(const Format& format, const std::vector<int64_t>& di
   for (int dim : format.mode_order()) {
     const Range& range = ranges[size_t(dim)];
     positions = checked_positions(positions, range.size(), size_of(type), what);
-    levels.push_back({dims[size_t(dim)], range, positions, {}, {}});
+    levels.push_back({dims[size_t(dim)], range, positions});
   }
   return std::make_shared<const Pattern>(format, dims, std::move(levels));
 }
@@ -62,7 +60,7 @@ void check_memory(const Format& format, std::span<const std::vector<Range>> piec
   for (const std::vector<Range>& ranges : pieces) {
     double positions = 1;
     size_t k = 0;
-    for (; k < format.order() && format.levels()[k].properties().full; k++)
+    for (; k < format.order() && format.levels()[k].properties().placed; k++)
       positions *= double(ranges[size_t(format.mode_order()[k])].size());
     double piece = positions * double(k == format.order() ? size_of(type) : sizeof(int32_t));
     bytes += piece;
@@ -78,6 +76,23 @@ void check_memory(const Format& format, std::span<const std::vector<Range>> piec
       "a Compressed level stores only the coordinates that occur; more ranks on more machines have more room");
 }
 
+namespace {
+
+// Whether a level has the arrays that its format lists, of elements that can hold what they are for.
+std::optional<std::string> named_as(const LevelFormat& format, const LevelArrays& level) {
+  std::span<const LevelArray> wanted = format.arrays();
+  auto same_name = [](const LevelArray& a, const NamedArray& b) { return a.name == b.name; };
+  if (!std::equal(wanted.begin(), wanted.end(), level.arrays.begin(), level.arrays.end(), same_name))
+    return fmt::format("has not the arrays that such a level has ({})",
+                       wanted.empty() ? "none" : join(wanted, ", ", [](const LevelArray& a) { return a.name; }));
+  for (size_t n = 0; n < wanted.size(); n++)
+    if ((wanted[n].holds == Holds::Flags) != (level.arrays[n].array.width() == IndexWidth::Flag))
+      return fmt::format("has elements of {} bytes in {}", int(level.arrays[n].array.width()), wanted[n].name);
+  return std::nullopt;
+}
+
+}  // namespace
+
 Result<> verify(const Pattern& pattern) {
   const std::vector<LevelArrays>& levels = pattern.levels();
   int64_t parents = 1;
@@ -90,6 +105,7 @@ Result<> verify(const Pattern& pattern) {
     if (level.dim != dim) return refuse(fmt::format("has size {}, its dimension {}", level.dim, dim));
     if (level.range.lo < 0 || level.range.lo > level.range.hi || level.range.hi > dim)
       return refuse(fmt::format("covers [{}, {}) of [0, {})", level.range.lo, level.range.hi, dim));
+    if (auto fault = named_as(pattern.format().levels()[k], level)) return refuse(*fault);
     LevelRun run{std::span(levels).subspan(k, run_length(pattern.format(), k)), parents};
     if (auto fault = functions_of(pattern.format().levels()[k]).verify(run)) return refuse(*fault);
     parents = level.positions;
@@ -100,7 +116,8 @@ Result<> verify(const Pattern& pattern) {
 Result<> verify(const Storage& storage) { return verify(storage.pattern()); }
 
 bool same_pattern(const Pattern& a, const Pattern& b) {
-  auto same = [](const IndexArray& x, const IndexArray& y) {
+  auto same = [](const NamedArray& of_a, const NamedArray& of_b) {
+    const IndexArray &x = of_a.array, &y = of_b.array;
     if (x.size() != y.size() || x.width() != y.width()) return false;
     return x.data() == y.data() || x.empty() ||
            memory::same_bytes(x.data(), y.data(), size_t(x.size()) * size_t(x.width()));
@@ -109,8 +126,8 @@ bool same_pattern(const Pattern& a, const Pattern& b) {
   if (!(a.format() == b.format()) || a.dims() != b.dims()) return false;
   for (size_t k = 0; k < a.order(); k++) {
     const LevelArrays &x = a.level(k), &y = b.level(k);
-    if (!(x.range == y.range) || x.positions != y.positions || !same(x.pos, y.pos) || !same(x.crd, y.crd) ||
-        !std::equal(x.more.begin(), x.more.end(), y.more.begin(), y.more.end(), same))
+    if (!(x.range == y.range) || x.positions != y.positions ||
+        !std::equal(x.arrays.begin(), x.arrays.end(), y.arrays.begin(), y.arrays.end(), same))
       return false;
   }
   return true;

@@ -11,7 +11,8 @@ Tree::Tree(const Format& format, const std::vector<int64_t>& dims) {
     extents_.push_back(dims[size_t(format.mode_order()[k])]);
     const LevelProperties& properties = format.levels()[k].properties();
     if (properties.branchless) counted_.back().end = k;
-    else if (!properties.full) counted_.push_back({k, k});
+    else if (!properties.placed) counted_.push_back({k, k, properties.fills});
+    if (!properties.full) tail_ = k + 1;
     above_.push_back(counted_.empty() ? std::nullopt : std::optional(counted_.size() - 1));
   }
 }
@@ -22,6 +23,12 @@ int64_t Tree::per_node(size_t level) const {
     if (__builtin_mul_overflow(product, extents_[k], &product))
       throw UserError(fmt::format("level {} has more positions than can be counted", level + 1),
                       "a Compressed level stores only the coordinates that occur");
+  return product;
+}
+
+int64_t Tree::per_tail_node(size_t level) const {
+  int64_t product = 1;  // no more than per_node, which can be counted
+  for (size_t k = tail_; k <= level; k++) product *= extents_[k];
   return product;
 }
 

@@ -298,18 +298,24 @@ TEST(HomeFiles, AreWrittenByAllRanksAsByOne) {
       Storage whole = pack(gather(t, home), made.format);
       bool matrix = made.dims.size() <= 2 && pick(random, 0, 1) == 1;
       std::string name = (matrix ? ".mtx" : ".tns") + std::string(pick(random, 0, 4) == 0 ? ".gz" : "");
+      // Pieces of levels that fill store what lies between their own entries, zeros: of these there may be fewer.
+      bool fills = whole_of(made, parts).fills;
+      auto certain = [&](Coordinates entries) {
+        if (fills) drop_zeros(entries);
+        return bytes_of(entries);
+      };
       write_home(t, scratch.path("all" + name), home);
-      if (t.rank() == 0) {
+      if (t.rank() == 0 && !fills) {
         write_storage(scratch.path("one" + name), whole);
         EXPECT_EQ(slurp(scratch.path("all" + name)), slurp(scratch.path("one" + name)));
       }
       write_home(t, scratch.path("all.spd"), home);
       // As often as it is stored: an element that were there twice would be there with twice its value.
       Coordinates alone = read_coordinates(scratch.path("all.spd"));
-      EXPECT_EQ(alone.size(), whole.nnz());
-      EXPECT_EQ(bytes_of(unpack(pack(std::move(alone), made.format))), bytes_of(unpack(whole)));
+      if (!fills) EXPECT_EQ(alone.size(), home.nnz());
+      EXPECT_EQ(certain(unpack(pack(std::move(alone), made.format))), certain(unpack(whole)));
       Home again = pack(t, read_part(t, scratch.path("all.spd")), made.format, made.shares);
-      EXPECT_EQ(bytes_of(gather(t, again)), bytes_of(unpack(whole)));
+      EXPECT_EQ(certain(gather(t, again)), certain(unpack(whole)));
       t.barrier();
     });
   });

@@ -32,14 +32,15 @@ inline Format random_format(Random& random, size_t order) {
   }
 }
 
-/// Sizes that dense levels can afford; sparse ones may be far larger.
+/// Sizes that levels can afford which have more than what occurs; others may be far larger.
 inline std::vector<int64_t> random_dims(Random& random, const Format& format) {
   std::vector<int64_t> dims(format.order());
   bool huge = pick(random, 0, 4) == 0;
   for (size_t k = 0; k < format.order(); k++) {
     int64_t& dim = dims[size_t(format.mode_order()[k])];
     dim = pick(random, 0, 9) == 0 ? pick(random, 0, 1) : pick(random, 2, 6);
-    if (huge && !format.levels()[k].properties().full) dim = int64_t(1) << pick(random, 33, 60);
+    const LevelProperties& properties = format.levels()[k].properties();
+    if (huge && !properties.placed && !properties.fills) dim = int64_t(1) << pick(random, 33, 60);
   }
   return dims;
 }
@@ -142,10 +143,47 @@ inline std::vector<Coordinates> random_parts(Random& random, const std::vector<i
 
 /// The tensor, slowly.
 struct Whole {
-  std::map<Point, double> elements;               // by path (coordinates in storage order), zeros of dense levels too
+  std::map<Point, double> entries;                // by path (coordinates in storage order)
+  std::map<Point, double> elements;               // the same, zeros of levels that store more too
   std::vector<std::map<Point, int64_t>> numbers;  // of each level: the paths of its positions, and their numbers
   std::vector<int64_t> positions;
+  bool fills = false;  // a level stores what lies between coordinates: in a piece, between those of the piece
+
+  /// What pieces must hold of some elements, whatever lies between.
+  std::map<Point, double> certain(std::map<Point, double> some) const {
+    if (fills)
+      std::erase_if(some, [&](const auto& element) {
+        if (entries.contains(element.first)) return false;
+        EXPECT_EQ(element.second, 0);
+        return true;
+      });
+    return some;
+  }
 };
+
+/// The paths one level below some: every coordinate, those from the first to the last that occurs, or those that occur.
+enum class Below : uint8_t { All, Between, Occurring };
+inline std::set<Point> level_below(const std::set<Point>& above, const std::map<Point, double>& entries, size_t k,
+                                   int64_t dim, Below below) {
+  std::set<Point> here;
+  for (const Point& parent : above) {
+    std::set<int64_t> occurring;
+    for (const auto& [path, value] : entries)
+      if (std::equal(parent.begin(), parent.end(), path.begin())) occurring.insert(path[k]);
+    auto add = [&](int64_t x) {
+      Point path = parent;
+      path.push_back(x);
+      here.insert(path);
+    };
+    if (below == Below::All)
+      for (int64_t x = 0; x < dim; x++) add(x);
+    else if (below == Below::Between && !occurring.empty())
+      for (int64_t x = *occurring.begin(); x <= *occurring.rbegin(); x++) add(x);
+    else
+      for (int64_t x : occurring) add(x);
+  }
+  return here;
+}
 
 inline Whole whole_of(const HomeCase& made, const std::vector<Coordinates>& parts) {
   Whole out;
@@ -158,35 +196,28 @@ inline Whole whole_of(const HomeCase& made, const std::vector<Coordinates>& part
       auto [place, fresh] = entries.emplace(path, part.values<double>()[size_t(e)]);
       if (!fresh) place->second += part.values<double>()[size_t(e)];
     }
-  // Level by level: a dense level has every coordinate below each position, another those that occur.
-  std::set<Point> above{Point()};
+  // Level by level: the paths of its positions, and of those that store something.
+  std::set<Point> places{Point()}, above{Point()};
   for (size_t k = 0; k < order; k++) {
     int64_t dim = made.dims[size_t(made.format.mode_order()[k])];
-    std::set<Point> here;
-    if (made.format.levels()[k].properties().full) {
-      for (const Point& parent : above)
-        for (int64_t x = 0; x < dim; x++) {
-          Point path = parent;
-          path.push_back(x);
-          here.insert(path);
-        }
-    } else {
-      for (const auto& [path, value] : entries) here.insert(Point(path.begin(), path.begin() + int64_t(k) + 1));
-    }
-    above = std::move(here);
+    const LevelProperties& properties = made.format.levels()[k].properties();
+    Below stored = properties.full ? Below::All : properties.fills ? Below::Between : Below::Occurring;
+    above = level_below(above, entries, k, dim, stored);
+    places = level_below(places, entries, k, dim, properties.placed ? Below::All : stored);
+    out.fills |= properties.fills;
     // A level of tuples has a position for each tuple.
     size_t end = k;
     while (end + 1 < order && made.format.levels()[end + 1].properties().branchless) end++;
     std::map<Point, int64_t>& numbers = out.numbers.emplace_back();
-    if (made.format.levels()[k].properties().full) {
-      for (const Point& path : above) numbers.emplace(path, int64_t(numbers.size()));
-    } else {
-      std::set<Point> tuples;
+    std::set<Point> tuples = places;
+    if (end > k || properties.branchless) {
+      tuples.clear();
       for (const auto& [path, value] : entries) tuples.insert(Point(path.begin(), path.begin() + int64_t(end) + 1));
-      for (const Point& path : tuples) numbers.emplace(path, int64_t(numbers.size()));
     }
+    for (const Point& path : tuples) numbers.emplace(path, int64_t(numbers.size()));
     out.positions.push_back(int64_t(numbers.size()));
   }
+  out.entries = entries;
   for (const Point& path : above) out.elements.emplace(path, entries.contains(path) ? entries[path] : 0.0);
   return out;
 }

@@ -41,8 +41,8 @@ Storage widened(const Storage& from) {
     });
   };
   for (LevelArrays level : from.pattern().levels()) {
-    level.pos = wide(level.pos);
-    level.crd = wide(level.crd);
+    for (auto& [name, array] : level.arrays)
+      if (array.width() != IndexWidth::Flag) array = wide(array);
     levels.push_back(std::move(level));
   }
   Storage copy = from.clone();

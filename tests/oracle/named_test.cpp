@@ -285,10 +285,17 @@ std::vector<Named> products() {
 INSTANTIATE_TEST_SUITE_P(Products, Statements, ::testing::ValuesIn(products()), name_of);
 
 std::vector<Named> copies() {
-  const std::vector<MatrixFormat> formats = {
-      {"Dense", "dd"},      {"DenseByColumns", "dd:1,0"}, {"CSR", "ds"}, {"CSC", "ds:1,0"},          {"DCSR", "ss"},
-      {"DCSC", "ss:1,0"},   {"SparseRows", "sd"},         {"COO", "uq"}, {"COOByColumns", "uq:1,0"}, {"Hashed", "dh"},
-      {"HashedTwice", "hh"}};
+  const std::vector<MatrixFormat> formats = {{"Dense", "dd"},
+                                             {"DenseByColumns", "dd:1,0"},
+                                             {"CSR", "ds"},
+                                             {"CSC", "ds:1,0"},
+                                             {"DCSR", "ss"},
+                                             {"DCSC", "ss:1,0"},
+                                             {"SparseRows", "sd"},
+                                             {"COO", "uq"},
+                                             {"COOByColumns", "uq:1,0"},
+                                             {"Hashed", "dh"},
+                                             {"HashedTwice", "hh"}};
   std::vector<Named> out;
   for (const auto& b : formats)
     for (const auto& a : formats) {

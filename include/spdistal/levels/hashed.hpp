@@ -8,8 +8,10 @@
 // Of a parent with n children, coordinate c is looked for from place c % (2n - 1) of its table on, around the end if need
 // be, to a place that is free: half of them are.
 #pragma once
+#include <array>
 #include <string_view>
 
+#include "spdistal/levels/array.hpp"
 #include "spdistal/levels/properties.hpp"
 
 namespace spdistal {
@@ -19,7 +21,9 @@ struct Hashed {
   static constexpr std::string_view name = "Hashed";
   static constexpr char letter = 'h';
   static constexpr LevelProperties properties{
-      .full = false, .ordered = false, .unique = true, .branchless = false, .compact = true};
+      .full = false, .ordered = false, .unique = true, .branchless = false, .placed = false, .fills = false};
+  static constexpr std::array<LevelArray, 3> arrays{
+      {{"pos", Holds::Segments}, {"crd", Holds::Coordinates}, {"table", Holds::Positions}}};
   bool operator==(const Hashed&) const = default;
 };
 

@@ -8,7 +8,8 @@ struct LevelProperties {
   bool ordered;     // the coordinates below one parent rise
   bool unique;      // no coordinate stands twice below one parent
   bool branchless;  // exactly one coordinate below each parent
-  bool compact;     // no gaps between the children of neighbouring parents
+  bool placed;      // every coordinate has a place below every parent, whether it is stored or not
+  bool fills;       // stores what lies between the coordinates that occur
 
   bool operator==(const LevelProperties&) const = default;
 };

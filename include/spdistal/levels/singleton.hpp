@@ -3,8 +3,10 @@
 //   parent p         0  1  2  3
 //   crd              1  3  0  1
 #pragma once
+#include <array>
 #include <string_view>
 
+#include "spdistal/levels/array.hpp"
 #include "spdistal/levels/properties.hpp"
 
 namespace spdistal {
@@ -14,7 +16,8 @@ struct Singleton {
   static constexpr std::string_view name = "Singleton";
   static constexpr char letter = 'q';
   static constexpr LevelProperties properties{
-      .full = false, .ordered = true, .unique = true, .branchless = true, .compact = true};
+      .full = false, .ordered = true, .unique = true, .branchless = true, .placed = false, .fills = false};
+  static constexpr std::array<LevelArray, 1> arrays{{{"crd", Holds::Coordinates}}};
   bool operator==(const Singleton&) const = default;
 };
 

@@ -4,9 +4,11 @@
 #include <map>
 
 #include "execute/move/fetch_state.hpp"
+#include "level/level.hpp"
 #include "runtime/space/box_index.hpp"
 #include "runtime/transport/agree.hpp"
 #include "runtime/transport/deal.hpp"
+#include "tensor/iterate.hpp"
 #include "tensor/pack.hpp"
 
 namespace spdistal {
@@ -46,7 +48,7 @@ Range hull_of(std::span<const int64_t> column) {
 bool covers(const Storage& piece, const Ranges& ranges) {
   for (size_t k = 0; k < piece.order(); k++) {
     const std::optional<Range>& r = ranges[size_t(piece.format().mode_order()[k])];
-    if (!piece.format().levels()[k].properties().full || !r || r->size() <= 0) continue;
+    if (!piece.format().levels()[k].properties().placed || !r || r->size() <= 0) continue;
     const Range& has = piece.pattern().level(k).range;
     if (r->lo < has.lo || r->hi > has.hi) return false;
   }
@@ -57,7 +59,8 @@ void whole_piece(const Storage& piece, int64_t first, std::vector<int64_t>& numb
                  std::vector<std::vector<int64_t>>& columns) {
   Coordinates entries = unpack(piece);
   for (size_t d = 0; d < piece.order(); d++) columns.emplace_back(entries.column(d).begin(), entries.column(d).end());
-  for (int64_t p = 0; p < piece.nnz(); p++) numbers.push_back(first + p);
+  for (const Range& run : stored_runs(piece.pattern()))
+    for (int64_t p = run.lo; p < run.hi; p++) numbers.push_back(first + p);
 }
 
 // The number of the first element of each home piece, and how many there are.
@@ -76,7 +79,7 @@ std::vector<int64_t> first_numbers(Transport& transport, const Home& home) {
 
 // Positions of a piece that are its own and not just between, nor held by a share that comes before.
 Space held_positions(const Home& home, int64_t q) {
-  if (home.owns_all(q)) return Space::interval(0, home.piece(q).nnz());
+  if (home.owns_all(q)) return stored_positions(home.piece(q).pattern());
   std::vector<Range> runs;
   for_each_position(home.piece(q).pattern(), [&](std::span<const int64_t> at, int64_t position) {
     if (!home.holds(q, at, position)) return;
@@ -98,9 +101,10 @@ class Wanted {
     // Shares of positions say nothing of coordinates: how far the outermost level goes does.
     const LevelArrays& outermost = pattern.level(0);
     Range& side = box[size_t(pattern.format().mode_order()[0])];
-    if (outermost.crd.empty()) side = runtime::common(side, outermost.range);
-    else if (pattern.format().levels()[0].properties().ordered)
-      side = runtime::common(side, {outermost.crd[0], outermost.crd[outermost.crd.size() - 1] + 1});
+    side = runtime::common(side, outermost.range);
+    auto coordinate = functions_of(pattern.format().levels()[0]).coordinate;
+    if (outermost.positions > 0 && pattern.format().levels()[0].properties().ordered)
+      side = runtime::common(side, {coordinate(outermost, 0), coordinate(outermost, outermost.positions - 1) + 1});
     if (split) box.push_back({base, base + pattern.level(split->level).positions});
     return index_.meeting(box);
   }
@@ -200,6 +204,7 @@ Space place_numbers(FetchedPiece& p, std::span<const int64_t> numbers, Instances
 // whole neither is written out.
 struct Given {
   int64_t home, count;
+  int64_t base;  // where an access is split: the first position of that level, in the whole
   std::vector<int64_t> numbers;
   std::vector<std::vector<int64_t>> columns;
 };
@@ -208,21 +213,23 @@ void write(runtime::Writer& w, int64_t colour, const Given& g) {
   w.put(colour);
   w.put(g.home);
   w.put(g.count);
+  w.put(g.base);
   w.put_all(std::span<const int64_t>(g.numbers));
   for (const auto& column : g.columns) w.put_all(std::span<const int64_t>(column));
 }
 
 Given read(runtime::Reader& r, size_t order) {
-  Given g{r.take<int64_t>(), 0, {}, {}};
+  Given g{r.take<int64_t>(), 0, 0, {}, {}};
   g.count = r.take<int64_t>();
+  g.base = r.take<int64_t>();
   g.numbers = r.take_all<int64_t>(size_t(g.count));
   for (size_t d = 0; d < order; d++) g.columns.push_back(r.take_all<int64_t>(size_t(g.count)));
   return g;
 }
 
 // Some elements of a home piece, written out; `first` is the number of its first one.
-Given written_out(int64_t home, const Coordinates& entries, const Space& part, int64_t first) {
-  Given g{home, part.size(), {}, std::vector<std::vector<int64_t>>(entries.order())};
+Given written_out(int64_t home, const Coordinates& entries, const Space& part, int64_t base, int64_t first) {
+  Given g{home, part.size(), base, {}, std::vector<std::vector<int64_t>>(entries.order())};
   for (size_t d = 0; d < g.columns.size(); d++) {
     std::span<const int64_t> column = entries.column(d);
     g.columns[d].reserve(size_t(g.count));
@@ -232,6 +239,20 @@ Given written_out(int64_t home, const Coordinates& entries, const Space& part, i
   for (const Range& r : part.sides())
     for (int64_t p = r.lo; p < r.hi; p++) g.numbers.push_back(first + p);
   return g;
+}
+
+// The position of the split level that one of the last level is below.
+int64_t ancestor(const Pattern& pattern, int64_t position, const plan::Split& split) {
+  for (size_t k = pattern.order() - 1; k > split.level; k--)
+    position = functions_of(pattern.format().levels()[k]).parent(pattern.level(k), position);
+  return position;
+}
+
+// Where what a colour gets begins; nothing begins anywhere.
+int64_t first_base(const std::vector<Given>& parts, int64_t wanted) {
+  if (parts.empty()) return wanted;
+  return std::min_element(parts.begin(), parts.end(), [](const Given& a, const Given& b) { return a.base < b.base; })
+      ->base;
 }
 
 // All that a colour gets, as entries whose values are numbers from 1 on.
@@ -244,7 +265,7 @@ Coordinates numbered_entries(const Home& home, const std::vector<int64_t>& first
     for (size_t d = 0; d < home.order(); d++)
       std::copy(g.columns[d].begin(), g.columns[d].end(), entries.column(d).begin() + at);
     for (int64_t n = 0; n < g.count; n++) entries.values<int64_t>()[size_t(at + n)] = g.numbers[size_t(n)] + 1;
-    g = {g.home, g.count, {}, {}};
+    g = {g.home, g.count, g.base, {}, {}};
   }
   return entries;
 }
@@ -272,6 +293,7 @@ void Fetch::State::plan_sparse(const Home& home, const FetchRequest& request) {
       runtime::ColourGrid some({int64_t(takers.size())});
       Partition selected = select(request.access, stored, base, some, wanted.needs_of(takers));
       Space held = held_positions(home, q);
+      int64_t stored_here = stored_positions(stored.pattern()).size();
       std::optional<Coordinates> entries;
       for (size_t k = 0; k < takers.size(); k++) {
         int64_t c = takers[k];
@@ -279,10 +301,12 @@ void Fetch::State::plan_sparse(const Home& home, const FetchRequest& request) {
         if (!givers.gives(q, rank)) continue;
         Space part = selected[int64_t(k)] & held;
         if (part.empty()) continue;
-        bool here = rank == transport.rank(), whole = here && part.size() == stored.nnz();
-        if (!entries && (!whole || request.copy)) entries = unpack(stored);
-        Given g =
-            whole && !request.copy ? Given{q, part.size(), {}, {}} : written_out(q, *entries, part, first[size_t(q)]);
+        bool here = rank == transport.rank(), whole = here && part.size() == stored_here;
+        if (!entries && (!whole || request.copy)) entries = unpack_positions(stored);
+        int64_t at =
+            request.access.split ? base + ancestor(stored.pattern(), part.sides()[0].lo, *request.access.split) : 0;
+        Given g = whole && !request.copy ? Given{q, part.size(), at, {}, {}}
+                                         : written_out(q, *entries, part, at, first[size_t(q)]);
         if (here) given[size_t(c - colours.lo)].push_back(std::move(g));
         else write(to[size_t(rank)], c, g);
       }
@@ -305,7 +329,7 @@ void Fetch::State::plan_sparse(const Home& home, const FetchRequest& request) {
       FetchedPiece& p = piece(c);
       std::vector<Given>& parts = given[size_t(c - colours.lo)];
       const Ranges& ranges = request.ranges[size_t(c - colours.lo)];
-      if (request.access.split) p.base = request.needs[size_t(c)].positions->lo;
+      if (request.access.split) p.base = first_base(parts, request.needs[size_t(c)].positions->lo);
       if (!request.copy && parts.size() == 1 && parts[0].columns.empty() && covers(home.piece(parts[0].home), ranges)) {
         p.home = parts[0].home;
         needed.push_back(Space(1));

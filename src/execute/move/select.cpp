@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/require.hpp"
+#include "level/level.hpp"
 #include "runtime/partition/by_value_ranges.hpp"
 #include "runtime/partition/by_value_set.hpp"
 #include "runtime/partition/copy.hpp"
@@ -12,6 +13,7 @@
 #include "runtime/partition/image_by_value.hpp"
 #include "runtime/partition/preimage.hpp"
 #include "runtime/partition/set_operations.hpp"
+#include "tensor/iterate.hpp"
 
 namespace spdistal {
 
@@ -54,6 +56,23 @@ Space dense_coordinates(const LevelArrays& level, const Space& positions) {
   return Space::from_intervals(std::move(runs));
 }
 
+// The coordinates of all positions: an array of the level, or written out.
+IndexArray coordinates_of(const Storage& piece, size_t k) {
+  const LevelFormat& format = piece.format().levels()[k];
+  const LevelArrays& level = piece.pattern().level(k);
+  if (const IndexArray* stored = find_array(format, level, Holds::Coordinates)) return *stored;
+  Array<int64_t> coordinate(level.positions), parent(level.positions);
+  functions_of(format).expand(level, parents_of(piece, k), coordinate, parent);
+  return IndexArray::make(level.positions, IndexWidth::Int64,
+                          [&](auto* out) { std::copy(coordinate.begin(), coordinate.end(), out); });
+}
+
+const IndexArray& segments_of(const Storage& piece, size_t k) {
+  const IndexArray* found = find_array(piece.format().levels()[k], piece.pattern().level(k), Holds::Segments);
+  require(found != nullptr, "images and preimages are those of levels whose positions add up");
+  return *found;
+}
+
 class Selector {
  public:
   Selector(const plan::Access& access, const Storage& piece, int64_t base, const runtime::ColourGrid& grid,
@@ -66,11 +85,12 @@ class Selector {
     for (const plan::Statement& s : access_.partitions)
       if (s.op != Op::Init && s.op != Op::Entry) partitions_.insert_or_assign(s.out, apply_to(s));
     auto found = partitions_.find({last, plan::Part::Positions, plan::Name::whole});
+    Space stored = stored_positions(piece_.pattern());
     std::vector<Space> pieces;
     for (int64_t c = 0; c < grid_.count(); c++) {
       const std::vector<Space>& sets = needs_[size_t(c)].coordinates;
       bool none = std::any_of(sets.begin(), sets.end(), [](const Space& set) { return set.empty(); });
-      pieces.push_back(none ? Space(1) : found == partitions_.end() ? all : found->second[c]);
+      pieces.push_back(none ? Space(1) : found == partitions_.end() ? stored : found->second[c] & stored);
     }
     return Partition(grid_, all, std::move(pieces));
   }
@@ -106,7 +126,7 @@ class Selector {
       case Op::ByValueRanges: {
         std::vector<Range> ranges;
         for (const Need& need : needs_) ranges.push_back(need.coordinates[dim].bounding()[0]);
-        return level.crd.visit([&](auto crd) {
+        return coordinates_of(piece_, s.out.level).visit([&](auto crd) {
           using I = std::remove_cv_t<typename decltype(crd)::element_type>;
           return runtime::by_value_ranges(grid_, universe(s.out), ranges, runtime::LocalCrd<I>{crd, 0});
         });
@@ -115,18 +135,18 @@ class Selector {
         std::vector<Space> sets;
         for (const Need& need : needs_) sets.push_back(need.coordinates[dim]);
         Partition coordinates(grid_, Space::interval(0, piece_.dims()[dim]), std::move(sets));
-        return level.crd.visit([&](auto crd) {
+        return coordinates_of(piece_, s.out.level).visit([&](auto crd) {
           using I = std::remove_cv_t<typename decltype(crd)::element_type>;
           return runtime::by_value_set(coordinates, universe(s.out), runtime::LocalCrd<I>{crd, 0});
         });
       }
       case Op::Image:
-        return level.pos.visit([&](auto pos) {
+        return segments_of(piece_, s.out.level).visit([&](auto pos) {
           using I = std::remove_cv_t<typename decltype(pos)::element_type>;
           return runtime::image(in(s), universe(s.out), runtime::LocalPos<I>{pos, 0, 0});
         });
       case Op::Preimage:
-        return level.pos.visit([&](auto pos) {
+        return segments_of(piece_, s.out.level).visit([&](auto pos) {
           using I = std::remove_cv_t<typename decltype(pos)::element_type>;
           return runtime::preimage(in(s), universe(s.out), runtime::LocalPos<I>{pos, 0, 0});
         });
@@ -159,8 +179,10 @@ Partition select(const plan::Access& access, const Storage& piece, int64_t base,
   return Selector(access, piece, base, colours, needs).run();
 }
 
+Space stored_positions(const Pattern& pattern) { return Space::from_intervals(stored_runs(pattern)); }
+
 Space occurring(const Storage& piece, size_t level) {
-  return occurring(piece, level, all_positions(piece.pattern().levels().back()));
+  return occurring(piece, level, stored_positions(piece.pattern()));
 }
 
 Space occurring(const Storage& piece, size_t level, Space positions) {
@@ -168,18 +190,16 @@ Space occurring(const Storage& piece, size_t level, Space positions) {
   if (pattern.nnz() == 0 || positions.empty()) return Space(1);
   // Up from the stored elements, level by level.
   for (size_t k = pattern.order() - 1; k > level; k--) {
-    const LevelArrays& below = pattern.level(k);
-    const LevelProperties& properties = pattern.format().levels()[k].properties();
-    if (properties.full) positions = runtime::contract(positions, below.range.size());
-    else if (!properties.branchless)
-      positions = below.pos.visit([&](auto pos) {
+    Op to_parents = functions_of(pattern.format().levels()[k]).partition.from_child({k}).back().op;
+    if (to_parents == Op::Contract) positions = runtime::contract(positions, pattern.level(k).range.size());
+    else if (to_parents == Op::Preimage)
+      positions = segments_of(piece, k).visit([&](auto pos) {
         using I = std::remove_cv_t<typename decltype(pos)::element_type>;
         return runtime::preimage(positions, runtime::LocalPos<I>{pos, 0, 0});
       });
   }
-  const LevelArrays& here = pattern.level(level);
-  if (pattern.format().levels()[level].properties().full) return dense_coordinates(here, positions);
-  return here.crd.visit([&](auto crd) {
+  if (pattern.format().levels()[level].properties().placed) return dense_coordinates(pattern.level(level), positions);
+  return coordinates_of(piece, level).visit([&](auto crd) {
     using I = std::remove_cv_t<typename decltype(crd)::element_type>;
     return runtime::image_by_value(positions, runtime::LocalCrd<I>{crd, 0});
   });

@@ -16,7 +16,10 @@ struct Need {
   std::optional<Range> positions = {};  // global, of the level of the split
 };
 
-/// For every colour the positions of the last level that it needs, local to the piece. `base` is the global position of
+/// The positions of the last level that store an element.
+runtime::Space stored_positions(const Pattern& pattern);
+
+/// For every colour the stored positions of the last level that it needs, local to the piece. `base` is the global position of
 /// the piece's first position of the split level.
 runtime::Partition select(const plan::Access& access, const Storage& piece, int64_t base,
                           const runtime::ColourGrid& colours, const std::vector<Need>& needs);

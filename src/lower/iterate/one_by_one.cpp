@@ -13,7 +13,7 @@ using ir::Var;
 void emit(Context& c, const Scope& s, const ForallLoop& loop, const PositionsPattern& pattern) {
   const notation::Levels& levels = pattern.levels;
   int operand = c.find_operand(levels.access);
-  Turns turns{c.name(loop.var), loop.range};
+  Turns turns{c.name(loop.var), within_piece(c, levels, loop.range)};
   run_turns(c, s, loop, turns, [&](const Scope& inside, const Segment& mine, const ir::LoopOptions& options) {
     // Positions at the levels above: searched once, then walked along.
     std::map<size_t, Var> parents = search_parents(c, inside, levels, mine.begin, levels.last);
@@ -24,7 +24,9 @@ void emit(Context& c, const Scope& s, const ForallLoop& loop, const PositionsPat
       Scope here = inside;
       here.access(operand) = reached.state;
       for (auto& more : loop.at(p)) reached.found.push_back(more);
-      bind_values(c, here, loop.body(), reached.found, [&](const Scope& bound) { visit(c, bound, loop.body()); });
+      where_stored(c, levels, reached.state, [&] {
+        bind_values(c, here, loop.body(), reached.found, [&](const Scope& bound) { visit(c, bound, loop.body()); });
+      });
     };
     c.f.loop(turns.name, mine.begin, mine.end, turn, options);
   });

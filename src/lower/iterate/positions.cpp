@@ -111,13 +111,59 @@ void climb(Context& c, const Levels& levels, size_t level, Expr position, Reache
   int tensor = c.find_operand(levels.access) + 1;
   for (;; level--) {
     const KernelFunctions& here = c.functions(tensor, level);
-    Expr coordinate = here.coordinate(c.level_of(tensor, level), position);
+    KernelLevel of = c.level_of(tensor, level);
+    auto note = [&](const Expr& coordinate) {
+      reached.found.emplace_back(levels.var(level), c.f.constant(c.name(levels.var(level)), coordinate));
+    };
+    if (here.coordinate) note(here.coordinate(of, position));
+    Expr above = position;
+    if (level == levels.first) above = reached.state.position;
+    else if (here.per_parent) above = position / here.per_parent(of);
+    else if (here.first) above = parent(level, position);
+    if (!here.coordinate) note(here.coordinate_below(of, above, position));
     reached.state.path[level] = position;
-    reached.found.emplace_back(levels.var(level), c.f.constant(c.name(levels.var(level)), coordinate));
     if (level == levels.first) break;
-    if (here.per_parent) position = position / here.per_parent(c.level_of(tensor, level));
-    else if (here.first) position = parent(level, position);
+    position = above;
   }
+}
+
+void where_stored(Context& c, const Levels& levels, const AccessState& state, const std::function<void()>& inside) {
+  int tensor = c.find_operand(levels.access) + 1;
+  std::optional<Expr> all;
+  for (size_t level = levels.first; level <= levels.last; level++)
+    if (auto stored = c.functions(tensor, level).stored) {
+      Expr here = stored(c.level_of(tensor, level), state.path[level]);
+      all = all ? *all && here : here;
+    }
+  if (all) c.f.when(*all, inside);
+  else inside();
+}
+
+namespace {
+
+// The positions that a piece has, counted in the whole, where it may not have all that loops ask for.
+std::optional<Segment> positions_of_piece(Context& c, const Levels& levels) {
+  bool cut = c.on_pieces() && levels.first == 0 && ends_with_what_occurs(levels.access.tensor.format(), levels.last);
+  if (!cut || looked_up(c, levels) != levels.last) return std::nullopt;
+  int k = c.find_operand(levels.access);
+  Expr base = c.number(c.level_name(k + 1, levels.last) + "_base", PositionBase{k, levels.last});
+  return Segment{base, base + c.stored_positions(k + 1, levels.last)};
+}
+
+}  // namespace
+
+Segment within_piece(Context& c, const Levels& levels, const Segment& range) {
+  std::optional<Segment> there = positions_of_piece(c, levels);
+  if (!there) return range;
+  std::string tag = c.level_name(c.find_operand(levels.access) + 1, levels.last);
+  return {c.f.constant(tag + "_first", ir::max(range.begin, there->begin)),
+          c.f.constant(tag + "_last", ir::min(range.end, there->end))};
+}
+
+void where_in_piece(Context& c, const Levels& levels, const Expr& p, const std::function<void()>& inside) {
+  if (std::optional<Segment> there = positions_of_piece(c, levels))
+    c.f.when(p >= there->begin && p < there->end, inside);
+  else inside();
 }
 
 Expr fused(Context& c, const Scope& s, const FoundValues& found) {

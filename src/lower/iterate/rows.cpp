@@ -286,7 +286,9 @@ void RowWalk::positions_in_row(const Scope& s, const Segment& part, const FoundV
     for (size_t k = rows_.stored; k <= levels_.last; k++) state.path[k] = state.position;
     FoundValues found;
     for (size_t k = levels_.last + 1; k-- > levels_.first + above.size();) {
-      Expr coordinate = level(k).coordinate(level_of(k), state.position);
+      Expr coordinate = level(k).coordinate
+                            ? level(k).coordinate(level_of(k), state.position)
+                            : level(k).coordinate_below(level_of(k), s.access(operand_).position, state.position);
       found.emplace_back(levels_.var(k), f_.constant(c_.name(levels_.var(k)), coordinate));
     }
     found.insert(found.end(), above.begin(), above.end());
@@ -343,7 +345,7 @@ void emit(Context& c, const Scope& s, const ForallLoop& loop, const RowsPattern&
   std::optional<Expr> start, base;
   if (levels.first > 0) start = c.f.constant(tag + "_start", positions_below(c, s, operand, levels.last).begin);
   else if (c.on_pieces()) base = c.number(tag + "_base", PositionBase{operand, levels.last});
-  Turns turns{.name = c.name(loop.var), .range = loop.range, .grain = Grain::Share};
+  Turns turns{.name = c.name(loop.var), .range = within_piece(c, levels, loop.range), .grain = Grain::Share};
   run_turns(c, s, loop, turns, [&](const Scope& inside, const Segment& mine, const ir::LoopOptions& options) {
     RowWalk walk(c, inside, loop, rows, start, base, mine, options);
     // A piece has the positions of its share; of an empty share it need not have where that begins.

@@ -38,7 +38,9 @@ struct StoredLoop {
     auto inside = [&] {
       bind_values(c, here, loop.body(), loop.at(i), [&](const Scope& bound) { visit(c, bound, loop.body()); });
     };
-    if (loop.reach == Reach::Part && !in_order)
+    const KernelFunctions& functions = next_functions(c, s, k);
+    if (functions.stored) c.f.when(functions.stored(c.level_of(k + 1, s.access(k).level), p), inside);
+    else if (loop.reach == Reach::Part && !in_order)
       c.f.when(Expr(i) >= loop.range.begin && Expr(i) < loop.range.end, inside);
     else inside();
     return here.access(k);

@@ -46,7 +46,9 @@ bool suits(Context& c) {
 void emit(Context& c) {
   inside_outer_loops(c, outermost(c), [&](const Scope& s) {
     c.vals_array(0);
-    if (c.on_pieces() && c.start == Start::Zero) c.kernel.zero_first = true;
+    // No loop comes to places where nothing is stored.
+    bool visits_all = !c.on_pieces() && !leaves_places_empty(c.lhs.tensor.format());
+    if (!visits_all && c.start == Start::Zero) c.kernel.zero_first = true;
     visit(c, s, c.statement.body);
   });
 }

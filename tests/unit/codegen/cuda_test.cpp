@@ -10,13 +10,16 @@
 #include "ir/math.hpp"
 #include "ir/verify.hpp"
 #include "unit/ir/call_data.hpp"
+#include "unit/ir/level_arrays.hpp"
 
 namespace spdistal::codegen {
 namespace {
 
 using namespace ir;
 using testing::CallData;
+using testing::crd_array;
 using ::testing::HasSubstr;
+using testing::pos_array;
 
 void expect_compiles(const CudaKernel& kernel) {
   auto nvrtc = Nvrtc::find();
@@ -31,7 +34,7 @@ Function warp_spmv() {
   FunctionBuilder f("spmv");
   Var a = f.vals("a", 0, ScalarType::Float64, Access::Write);
   Var n = f.number("n", Source::Field::Extent, 1, 0, ScalarType::Int32);
-  Var pos = f.pos("B_pos", 1, 1, ScalarType::Int32), crd = f.crd("B_crd", 1, 1, ScalarType::Int32);
+  Var pos = pos_array(f, "B_pos", 1, 1, ScalarType::Int32), crd = crd_array(f, "B_crd", 1, 1, ScalarType::Int32);
   Var B = f.vals("B", 1, ScalarType::Float64, Access::Read), c = f.vals("c", 2, ScalarType::Float64, Access::Read);
   Var blocks = f.constant("blocks", (n + 3) / 4);
   f.loop("block", int32(0), blocks,

@@ -50,8 +50,8 @@ std::map<std::pair<int64_t, int32_t>, double> entries(const Csr& m) {
 /// The matrix that a kernel assembled, checked to be sorted and unique.
 Csr result(CallData& call, size_t t, int64_t rows, int64_t cols) {
   spd_tensor& tensor = call.tensor(t);
-  Csr out{rows, cols, CallData::contents<int32_t>(tensor.levels[1].pos),
-          CallData::contents<int32_t>(tensor.levels[1].crd), CallData::contents<double>(tensor.vals)};
+  Csr out{rows, cols, CallData::contents<int32_t>(tensor.levels[1].arrays[0]),
+          CallData::contents<int32_t>(tensor.levels[1].arrays[1]), CallData::contents<double>(tensor.vals)};
   EXPECT_EQ(size_t(out.pos.back()), out.crd.size());
   for (size_t i = 0; i < size_t(rows); i++)
     for (int p = out.pos[i] + 1; p < out.pos[i + 1]; p++) EXPECT_LT(out.crd[size_t(p) - 1], out.crd[size_t(p)]);

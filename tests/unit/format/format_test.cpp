@@ -8,6 +8,7 @@
 
 #include "format/non_zero.hpp"
 #include "format/registry.hpp"
+#include "spdistal/abi.h"
 #include "spdistal/error.hpp"
 #include "support/refusal.hpp"
 
@@ -36,6 +37,9 @@ TEST(Levels, HavePropertiesThatAgreeWithEachOther) {
     EXPECT_TRUE(!p.full || (p.ordered && p.unique)) << level.name() << ": all coordinates, each once";
     EXPECT_FALSE(p.full && p.branchless) << level.name() << ": one coordinate is not all of them";
     EXPECT_TRUE(!p.branchless || p.unique) << level.name() << ": one coordinate does not repeat";
+    EXPECT_TRUE(!p.full || p.placed) << level.name() << ": what is stored has its place";
+    EXPECT_TRUE(!p.fills || (p.ordered && p.unique)) << level.name() << ": what lies between has an order";
+    EXPECT_LE(level.arrays().size(), size_t(SPD_LEVEL_ARRAYS)) << level.name();
   }
   EXPECT_TRUE(LevelFormat(Dense).properties().full);
   EXPECT_FALSE(LevelFormat(CompressedNonUnique).properties().unique);

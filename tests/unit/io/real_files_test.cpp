@@ -56,7 +56,7 @@ TEST(RealFiles, HaveTheSizesEntriesAndLongestRowsThatTheirSourcesState) {
     EXPECT_TRUE(bool(verify(storage)));
     if (file.longest_row == 0) continue;
     int64_t longest = 0;
-    const IndexArray& pos = storage.pattern().level(1).pos;
+    const IndexArray& pos = storage.pattern().level(1)["pos"];
     for (int64_t i = 0; i + 1 < pos.size(); i++) longest = std::max(longest, pos[i + 1] - pos[i]);
     EXPECT_EQ(longest, file.longest_row);
   }

@@ -31,7 +31,7 @@ class CallData {
 
   size_t tensor(std::vector<Level> levels, spd_array vals) {
     auto& kept = levels_.emplace_back();
-    for (const Level& l : levels) kept.push_back({l.extent, l.lo, l.stride, l.begin, l.end, l.pos, l.crd, {}});
+    for (const Level& l : levels) kept.push_back({l.extent, l.lo, l.stride, l.begin, l.end, {l.pos, l.crd}});
     tensors_.push_back({kept.data(), vals});
     return tensors_.size() - 1;
   }

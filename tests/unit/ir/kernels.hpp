@@ -5,6 +5,7 @@
 
 #include "ir/build.hpp"
 #include "unit/ir/call_data.hpp"
+#include "unit/ir/level_arrays.hpp"
 
 namespace spdistal::testing {
 
@@ -51,7 +52,7 @@ inline Function spmv() {
   FunctionBuilder f("spmv");
   Var a = f.vals("a", 0, ScalarType::Float64, Access::Write);
   Var n = f.number("n", Source::Field::Extent, 1, 0, ScalarType::Int32);
-  Var pos = f.pos("B_pos", 1, 1, ScalarType::Int32), crd = f.crd("B_crd", 1, 1, ScalarType::Int32);
+  Var pos = pos_array(f, "B_pos", 1, 1, ScalarType::Int32), crd = crd_array(f, "B_crd", 1, 1, ScalarType::Int32);
   Var B = f.vals("B", 1, ScalarType::Float64, Access::Read), c = f.vals("c", 2, ScalarType::Float64, Access::Read);
   Var shares = f.shares();
   Var nnz = f.constant("nnz", cast(ScalarType::Int64, load(pos, n)));
@@ -73,8 +74,8 @@ struct CsrParams {
   Var pos, crd, vals;
 };
 inline CsrParams csr_params(FunctionBuilder& f, const std::string& name, int t, Access access = Access::Read) {
-  return {f.pos(name + "_pos", t, 1, ScalarType::Int32, access), f.crd(name + "_crd", t, 1, ScalarType::Int32, access),
-          f.vals(name, t, ScalarType::Float64, access)};
+  return {pos_array(f, name + "_pos", t, 1, ScalarType::Int32, access),
+          crd_array(f, name + "_crd", t, 1, ScalarType::Int32, access), f.vals(name, t, ScalarType::Float64, access)};
 }
 
 /// Divides [0, n) evenly among threads and runs `fill` for each row.
@@ -119,8 +120,8 @@ inline Function mttkrp32() {
   FunctionBuilder f("mttkrp");
   Var A = f.vals("A", 0, ScalarType::Float64, Access::Write);
   Var n = f.number("n", Source::Field::Extent, 1, 0, ScalarType::Int32);
-  Var pos1 = f.pos("B1_pos", 1, 1, ScalarType::Int32), crd1 = f.crd("B1_crd", 1, 1, ScalarType::Int32);
-  Var pos2 = f.pos("B2_pos", 1, 2, ScalarType::Int32), crd2 = f.crd("B2_crd", 1, 2, ScalarType::Int32);
+  Var pos1 = pos_array(f, "B1_pos", 1, 1, ScalarType::Int32), crd1 = crd_array(f, "B1_crd", 1, 1, ScalarType::Int32);
+  Var pos2 = pos_array(f, "B2_pos", 1, 2, ScalarType::Int32), crd2 = crd_array(f, "B2_crd", 1, 2, ScalarType::Int32);
   Var B = f.vals("B", 1, ScalarType::Float64, Access::Read);
   Var C = f.vals("C", 2, ScalarType::Float64, Access::Read), D = f.vals("D", 3, ScalarType::Float64, Access::Read);
   Var shares = f.shares();

@@ -4,9 +4,12 @@
 
 #include "ir/build.hpp"
 #include "ir/verify.hpp"
+#include "unit/ir/level_arrays.hpp"
 
 namespace spdistal::ir {
 namespace {
+
+using testing::crd_array;
 
 Var i = var("i", Int32), j = var("j", Int32), x = var("x", Float64), b = var("b", Bool);
 Var a = var("a", array_of(ScalarType::Float64)), pos = var("pos", const_array_of(ScalarType::Int32));
@@ -48,7 +51,7 @@ TEST(Print, EveryKindOfExpression) {
 TEST(Print, EveryKindOfStatementAndReusedNames) {
   FunctionBuilder f("all");
   Var out = f.vals("out", 0, ScalarType::Float64, Access::Write);
-  Var crd = f.crd("crd", 1, 2, ScalarType::Int32, Access::Write);
+  Var crd = crd_array(f, "crd", 1, 2, ScalarType::Int32, Access::Write);
   Var n = f.number("n", Source::Field::Extent, 1, 0, ScalarType::Int32);
   Var m = f.scalar("m", 3);
   Var index = f.array("index", 4, ScalarType::Int64);

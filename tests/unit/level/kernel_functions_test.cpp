@@ -20,6 +20,7 @@ using testing::CallData;
 spd_array view(const IndexArray& array) { return {const_cast<void*>(array.data()), array.size(), nullptr}; }
 
 ScalarType type_of(const IndexArray& array) {
+  if (array.width() == IndexWidth::Flag) return ScalarType::Bool;
   return array.width() == IndexWidth::Int32 ? ScalarType::Int32 : ScalarType::Int64;
 }
 
@@ -41,8 +42,7 @@ class LastLevel final : KernelParams {
     std::vector<int64_t> result(size_t(size), -7);
     spd_level levels[2] = {};
     levels[1].extent = levels[1].stride = arrays.range.size();
-    levels[1].pos = view(arrays.pos), levels[1].crd = view(arrays.crd);
-    for (size_t n = 0; n < arrays.more.size(); n++) levels[1].more[n] = view(arrays.more[n]);
+    for (size_t n = 0; n < arrays.arrays.size(); n++) levels[1].arrays[n] = view(arrays.arrays[n].array);
     spd_tensor tensor{levels, {}};
     spd_array results = CallData::view(result);
     CallData context;
@@ -60,14 +60,11 @@ class LastLevel final : KernelParams {
   Var array(int, size_t, std::string_view name) override {
     auto known = params_.find(name);
     if (known != params_.end()) return known->second;
+    auto found = std::find_if(arrays.arrays.begin(), arrays.arrays.end(),
+                              [&](const NamedArray& array) { return array.name == name; });
     std::string text(name);
-    Var made = name == "pos"   ? f_.pos(text, 0, 1, type_of(arrays.pos))
-               : name == "crd" ? f_.crd(text, 0, 1, type_of(arrays.crd))
-                               : f_.more(text, 0, 1, number_of(name), type_of(arrays.pos));
-    return params_.emplace(text, made).first->second;
-  }
-  int number_of(std::string_view name) const {
-    return int(std::find(functions.more.begin(), functions.more.end(), name) - functions.more.begin());
+    ir::Source source{ir::Source::Field::Level, 0, 1, int(found - arrays.arrays.begin()), text};
+    return params_.emplace(text, f_.level_array(text, source, type_of(found->array))).first->second;
   }
   Expr first_coordinate(int, size_t) override { return ir::int64(0); }
   Expr stride(int, size_t) override { return ir::int64(arrays.range.size()); }
@@ -106,7 +103,7 @@ TEST(KernelFunctions, FindWhereACoordinateIs) {
       body.loop("parent", ir::int64(0), last.parents, [&](const Var& parent) {
         body.loop("c", ir::int64(0), columns, [&](const Var& c) {
           Expr at = Expr(parent) * columns + c;
-          if (last.functions.place) return body.store(out, at, last.functions.place(level, parent, c));
+          if (!last.functions.locate) return body.store(out, at, last.functions.place(level, parent, c));
           Located located = last.functions.locate(level, Above{parent}, c);
           body.store(out, at, ir::select(located.stored, located.position, ir::int64(-1)));
         });
@@ -138,6 +135,22 @@ TEST(KernelFunctions, WalkTheCoordinatesBelowEachPosition) {
   });
 }
 
+TEST(KernelFunctions, TellWhereSomethingIsStored) {
+  for_each_matrix([](const Storage& storage) {
+    LastLevel last(storage);
+    if (!last.functions.stored) return;
+    const LevelFunctions& in_memory = functions_of(storage.format().levels()[1]);
+    std::vector<int64_t> expected;
+    for (int64_t p = 0; p < last.arrays.positions; p++) expected.push_back(in_memory.stored(last.arrays, p));
+    auto found = last.run(last.arrays.positions, [&](ir::Body& body, const KernelLevel& level, const Var& out) {
+      body.loop("p", ir::int64(0), last.arrays.positions, [&](const Var& p) {
+        body.store(out, p, ir::select(last.functions.stored(level, p), ir::int64(1), ir::int64(0)));
+      });
+    });
+    EXPECT_EQ(found, expected);
+  });
+}
+
 TEST(KernelFunctions, SeekTheFirstPositionAtOrAfterACoordinate) {
   for_each_matrix([](const Storage& storage) {
     LastLevel last(storage);
@@ -154,7 +167,7 @@ TEST(KernelFunctions, SeekTheFirstPositionAtOrAfterACoordinate) {
       body.loop("parent", ir::int64(0), last.parents, [&](const Var& parent) {
         Segment below = children_of(last.functions, level, Segment{parent, Expr(parent) + 1});
         body.loop("c", ir::int64(0), columns, [&](const Var& c) {
-          body.store(out, Expr(parent) * columns + c, last.functions.seek(level, below, c));
+          body.store(out, Expr(parent) * columns + c, last.functions.seek(level, Above{parent}, below, c));
         });
       });
     });
@@ -166,7 +179,10 @@ TEST(KernelFunctions, SayTheSameInEveryWay) {
   for (const LevelFormat& level : all_levels()) {
     const KernelFunctions& f = kernel_functions(level);
     SCOPED_TRACE(level.name());
-    EXPECT_NE(f.place != nullptr, f.locate != nullptr) << "a coordinate has its place, or is looked for";
+    EXPECT_NE(stores_all(f), f.locate != nullptr) << "a coordinate is stored, or looked for";
+    EXPECT_TRUE(!f.stored || f.place) << "what is not stored has a place";
+    EXPECT_EQ(f.stored != nullptr, functions_of(level).stored != nullptr) << "in kernels as in memory";
+    EXPECT_EQ(f.place != nullptr, level.properties().placed);
     EXPECT_EQ(f.place != nullptr, f.per_parent != nullptr) << "places are as many below every parent";
     EXPECT_TRUE(f.coordinate || f.coordinate_below) << "positions have coordinates";
     EXPECT_TRUE(!f.first || f.per_parent || f.weight) << "the parent of a position can be found";

@@ -5,11 +5,13 @@
 #include "ir/print.hpp"
 #include "ir/verify.hpp"
 #include "passes/pipeline.hpp"
+#include "unit/ir/level_arrays.hpp"
 
 namespace spdistal::passes {
 namespace {
 
 using namespace ir;
+using testing::pos_array;
 
 class GoldenTest : public ::testing::Test {
  protected:
@@ -342,7 +344,8 @@ TEST_F(GoldenTest, TheRunnerTellsWhatChangedAndStopsWhereAsked) {
 }
 
 TEST_F(GoldenTest, FlattenWalksSegmentsThatFollowEachOtherInOneLoop) {
-  Var pos = f.pos("pos", 1, 1, ScalarType::Int32), counts = f.array("counts", 3, ScalarType::Int32, Access::Write);
+  Var pos = pos_array(f, "pos", 1, 1, ScalarType::Int32),
+      counts = f.array("counts", 3, ScalarType::Int32, Access::Write);
   auto rows = [&](const std::function<void(const Var& i, const Var& p)>& fill) {
     f.loop("i", int32(1), n,
            [&](const Var& i) { f.loop("p", load(pos, i), load(pos, Expr(i) + 1), [&](const Var& p) { fill(i, p); }); });

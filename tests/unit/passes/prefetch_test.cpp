@@ -23,7 +23,7 @@ class PrefetchTest : public ::testing::Test {
  protected:
   FunctionBuilder f{"f"};
   Var a = f.vals("a", 0, ScalarType::Float64, Access::Write), n = f.scalar("n", 0);
-  Var crd = f.crd("crd", 1, 1, ScalarType::Int32), C = f.vals("C", 2, ScalarType::Float64, Access::Read);
+  Var crd = crd_array(f, "crd", 1, 1, ScalarType::Int32), C = f.vals("C", 2, ScalarType::Float64, Access::Read);
   LoopOptions vector{.kind = LoopKind::Vector};
 
   Expr row(const Expr& p) const { return cast(ScalarType::Int64, load(crd, p)) * 32; }
@@ -131,14 +131,14 @@ TEST_F(PrefetchTest, LeavesWhatIsNotACoordinateAtThePosition) {
 }
 
 TEST_F(PrefetchTest, LeavesArraysThatAreWritten) {
-  Var made = f.crd("made", 3, 1, ScalarType::Int32, Access::Write);
+  Var made = crd_array(f, "made", 3, 1, ScalarType::Int32, Access::Write);
   over_positions([&](Var p) { add_row(cast(ScalarType::Int64, load(made, p)) * 32); });
   over_positions([&](Var p) { f.store_add(a, 0, load(a, row(p), 32)); });
   EXPECT_EQ(hints(), 0);
 }
 
 TEST_F(PrefetchTest, LeavesLoopsOverTwoLevelsAndThoseOfOtherKinds) {
-  Var pos = f.pos("pos", 1, 2, ScalarType::Int32), inner = f.crd("inner", 1, 2, ScalarType::Int32);
+  Var pos = pos_array(f, "pos", 1, 2, ScalarType::Int32), inner = crd_array(f, "inner", 1, 2, ScalarType::Int32);
   over_positions([&](Var p) {
     Var offset = f.constant("offset", row(p));
     f.loop("q", load(pos, p), load(pos, p + 1), [&](Var q) {

@@ -24,22 +24,27 @@ std::string fault(const Format& format, LevelArrays outer, LevelArrays inner) {
   auto result = verify(Pattern(format, {3, 4}, {outer, inner}));
   return result ? "" : result.refusal().message;
 }
-LevelArrays dense(int64_t positions, Range range = {}) { return {0, range, positions, {}, {}}; }
+LevelArrays dense(int64_t positions, Range range = {}) { return {0, range, positions}; }
 LevelArrays list(std::vector<int32_t> pos, std::vector<int32_t> crd) {
   int64_t positions = int64_t(crd.size());
-  return {0, {}, positions, indices(std::move(pos)), indices(std::move(crd))};
+  return {0, {}, positions, {{"pos", indices(std::move(pos))}, {"crd", indices(std::move(crd))}}};
+}
+
+LevelArrays singleton(std::vector<int32_t> crd) {
+  int64_t positions = int64_t(crd.size());
+  return {0, {}, positions, {{"crd", indices(std::move(crd))}}};
 }
 
 TEST(Verify, AcceptsWhatTheLevelsPromise) {
   EXPECT_EQ(fault(CSR, dense(3), list({0, 2, 2, 4}, {0, 3, 1, 2})), "");
-  EXPECT_EQ(fault(COO(2), list({0, 3}, {0, 0, 2}), list({}, {1, 2, 0})), "");
+  EXPECT_EQ(fault(COO(2), list({0, 3}, {0, 0, 2}), singleton({1, 2, 0})), "");
   EXPECT_EQ(fault(CSR, dense(2, {1, 3}), list({0, 0, 1}, {3})), "");
 }
 
 // Rows of 2, 0 and 2 elements: the table of each row has twice as many places.
 LevelArrays hashed(std::vector<int32_t> crd, std::vector<int32_t> table) {
   LevelArrays out = list({0, 2, 2, 4}, std::move(crd));
-  out.more.push_back(indices(std::move(table)));
+  out.arrays.push_back({"table", indices(std::move(table))});
   return out;
 }
 
@@ -51,7 +56,7 @@ TEST(Verify, AsksThatATableLeadsToEveryCoordinate) {
   EXPECT_EQ(fault(format, dense(3), hashed({3, 0, 1, 2}, {0, 1, -1, -1, -1, 2, 3})),
             "level 1 (Hashed) has 7 elements in table, not two for each of 4 positions");
   EXPECT_EQ(fault(format, dense(3), list({0, 2, 2, 4}, {3, 0, 1, 2})),
-            "level 1 (Hashed) has 0 elements in table, not two for each of 4 positions");
+            "level 1 (Hashed) has not the arrays that such a level has (pos, crd, table)");
   EXPECT_EQ(fault(format, dense(3), hashed({3, 0, 1, 2}, {0, 2, -1, -1, -1, 2, 3, -1})),
             "level 1 (Hashed) has table[1] = 2, outside [0, 2)");
   EXPECT_EQ(fault(format, dense(3), hashed({3, 0, 1, 2}, {0, 1, 1, 1, -1, 2, 3, -1})),
@@ -80,10 +85,10 @@ TEST(Verify, NamesTheLevelThePlaceAndWhatIsThere) {
             "level 1 (Compressed) has 2 after 2 at position 3 below the same parent: each stands once");
   EXPECT_EQ(fault(CSR, dense(3), list({0, 2, 2, 4}, {3, 0, 1, 2})),
             "level 1 (Compressed) has 0 after 3 at position 1 below the same parent: they must rise");
-  EXPECT_EQ(fault(COO(2), list({0, 3}, {0, 0, 2}), list({}, {1, 1, 0})),
+  EXPECT_EQ(fault(COO(2), list({0, 3}, {0, 0, 2}), singleton({1, 1, 0})),
             "level 0 (CompressedNonUnique) has (0, 1) after (0, 1) at position 1 below the same parent: each stands "
             "once");
-  EXPECT_EQ(fault(COO(2), list({0, 3}, {0, 0, 2}), list({}, {1, 2})),
+  EXPECT_EQ(fault(COO(2), list({0, 3}, {0, 0, 2}), singleton({1, 2})),
             "level 1 (Singleton) has 2 positions for 3 above");
 }
 
