@@ -3,6 +3,7 @@
 #pragma once
 #include <variant>
 
+#include "spdistal/levels/bitmap.hpp"
 #include "spdistal/levels/compressed.hpp"
 #include "spdistal/levels/compressed_non_unique.hpp"
 #include "spdistal/levels/dense.hpp"
@@ -12,6 +13,6 @@
 namespace spdistal {
 
 using LevelVariant = std::variant<levels::Dense, levels::Compressed, levels::CompressedNonUnique, levels::Singleton,
-                                  levels::Hashed>;
+                                  levels::Hashed, levels::Bitmap>;
 
 }  // namespace spdistal

@@ -4,6 +4,7 @@
 //
 //                       place  stored  locate  seek  first  weight  step  append  finish
 //   Dense                 x                           x
+//   Bitmap                x      x       x      x     x
 //   Compressed                           x      x     x      x             x
 //   CompressedNonUnique                  x      x     x      x      x
 //   Singleton                            x      x                   x

@@ -295,7 +295,8 @@ std::vector<Named> copies() {
                                              {"COO", "uq"},
                                              {"COOByColumns", "uq:1,0"},
                                              {"Hashed", "dh"},
-                                             {"HashedTwice", "hh"}};
+                                             {"HashedTwice", "hh"},
+                                             {"Bitmap", "db"}};
   std::vector<Named> out;
   for (const auto& b : formats)
     for (const auto& a : formats) {
@@ -340,6 +341,32 @@ INSTANTIATE_TEST_SUITE_P(
         {"ACompressedMatrixIntoAHashedOneOfDenseRows", "A(i,j) = B(i,j)", "A:hd B:ds"},
         {"AHashedMatrixOfDenseRowsIntoACompressedOne", "A(i,j) = B(i,j)", "A:ds B:hd"}}),
     name_of);
+
+// ---- places of which some are empty --------------------------------------------------------------------------------------
+
+INSTANTIATE_TEST_SUITE_P(OfBitmaps, Statements,
+                         ::testing::ValuesIn(std::vector<Named>{
+                             {"ABitmapTimesAVector", "y(i) = A(i,j) * x(j)", "A:db"},
+                             {"ABitmapOfBitmapsTimesAVector", "y(i) = A(i,j) * x(j)", "A:bb"},
+                             {"ABitmapOfCompressedRowsTimesAVector", "y(i) = A(i,j) * x(j)", "A:bs"},
+                             {"CompressedRowsOfBitmapsTimesAVectorIntoABitmap", "y(i) = A(i,j) * x(j)", "A:sb y:b"},
+                             {"ABitmapOfDenseRowsTimesABitmap", "y(i) = A(i,j) * x(j)", "A:bd x:b"},
+                             {"ASumOfBitmaps", "A(i,j) = B(i,j) + C(i,j)", "A:db B:db C:db"},
+                             {"ASumOfABitmapAndACompressedMatrix", "A(i,j) = B(i,j) + C(i,j)", "A:ds B:bb C:ss"},
+                             {"ASumOfThreeOfWhichOneIsABitmap", "A(i,j) = B(i,j) + C(i,j) - D(i,j)",
+                              "A:ss B:ss C:bs D:sb"},
+                             {"AProductOfBitmaps", "A(i,j) = B(i,j) * C(i,j)", "A:ds B:db C:db"},
+                             {"AProductOfABitmapAndACompressedMatrix", "A(i,j) = B(i,j) * C(i,j)", "A:db B:ds C:bb"},
+                             {"AProductAndASumOfBitmaps", "A(i,j) = B(i,j) * C(i,j) + D(i,j)", "A:ds B:db C:ds D:bb"},
+                             {"TwiceABitmap", "A(i,j) = 2 * B(i,j)", "A:bb B:bb"},
+                             {"AProductOfMatricesIntoABitmap", "A(i,j) = B(i,k) * C(k,j)", "A:bb B:bs C:db"},
+                             {"ASampledProductOfABitmap", "A(i,j) = B(i,j) * C(i,k) * D(k,j)", "A:db B:db"},
+                             {"MTTKRPOfBitmaps", "A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", "B:bbb"},
+                             {"MTTKRPOfABitmapInTheMiddle", "A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", "B:sbs"},
+                             {"RowsOfABitmapAreSummed", "a(i) = B(i,j) + C(i,j)", "a:b B:db C:ds"},
+                             {"TheDiagonalOfABitmap", "a(i) = B(i,i)", "a:s B:bb", Sizes::Same},
+                             {"ABitmapAndItsTranspose", "A(i,j) = B(i,j) + B(j,i)", "A:ds B:db", Sizes::Same}}),
+                         name_of);
 
 }  // namespace
 }  // namespace spdistal

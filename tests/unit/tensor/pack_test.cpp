@@ -173,6 +173,10 @@ TEST(Pack, MakesTheArraysThatTheTextbookShows) {
   EXPECT_EQ(list(coo.pattern().level(0)["pos"]), (List{0, 4}));
   EXPECT_EQ(list(coo.pattern().level(0)["crd"]), (List{0, 0, 2, 2}));
   EXPECT_EQ(list(coo.pattern().level(1)["crd"]), (List{0, 2, 0, 1}));
+  auto values = [](const Storage& s) { return std::vector(s.values<double>().begin(), s.values<double>().end()); };
+  Storage bitmap = pack(entries.clone(), Format{Dense, Bitmap});
+  EXPECT_EQ(list(bitmap.pattern().level(1)["mask"]), (List{1, 0, 1, 0, 0, 0, 1, 1, 0}));
+  EXPECT_EQ(values(bitmap), (std::vector<double>{1, 0, 2, 0, 0, 0, 3, 4, 0}));
 }
 
 TEST(Pack, AddsDuplicatesInTheOrderOfInsertion) {

@@ -48,6 +48,22 @@ LevelArrays hashed(std::vector<int32_t> crd, std::vector<int32_t> table) {
   return out;
 }
 
+TEST(Verify, AsksThatAMaskSaysYesOrNoOfEveryPlace) {
+  Format format({Dense, Bitmap});
+  auto masked = [](std::vector<uint8_t> mask, int64_t positions = 12) -> LevelArrays {
+    auto fill = [&](uint8_t* out) { std::copy(mask.begin(), mask.end(), out); };
+    return {0, {}, positions, {{"mask", IndexArray::flags(int64_t(mask.size()), fill)}}};
+  };
+  EXPECT_EQ(fault(format, dense(3), masked({1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0})), "");
+  EXPECT_EQ(fault(format, dense(3), masked({1, 0, 0})), "level 1 (Bitmap) has 3 elements in mask for 12 positions");
+  EXPECT_EQ(fault(format, dense(3), masked({1, 0, 0}, 3)),
+            "level 1 (Bitmap) has 3 positions, not 4 for each of 3 above");
+  EXPECT_EQ(fault(format, dense(3), masked({1, 0, 0, 0, 0, 2, 1, 1, 0, 0, 0, 0})),
+            "level 1 (Bitmap) has mask[5] = 2, which is neither 0 nor 1");
+  LevelArrays wide{0, {}, 12, {{"mask", indices(std::vector<int32_t>(12))}}};
+  EXPECT_EQ(fault(format, dense(3), wide), "level 1 (Bitmap) has elements of 4 bytes in mask");
+}
+
 TEST(Verify, AsksThatATableLeadsToEveryCoordinate) {
   Format format({Dense, Hashed});
   // Coordinate c is looked for from place c % 3 of four on.
