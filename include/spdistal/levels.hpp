@@ -3,6 +3,7 @@
 #pragma once
 #include <variant>
 
+#include "spdistal/levels/banded.hpp"
 #include "spdistal/levels/bitmap.hpp"
 #include "spdistal/levels/compressed.hpp"
 #include "spdistal/levels/compressed_non_unique.hpp"
@@ -13,6 +14,6 @@
 namespace spdistal {
 
 using LevelVariant = std::variant<levels::Dense, levels::Compressed, levels::CompressedNonUnique, levels::Singleton,
-                                  levels::Hashed, levels::Bitmap>;
+                                  levels::Hashed, levels::Bitmap, levels::Banded>;
 
 }  // namespace spdistal

@@ -9,6 +9,7 @@
 //   CompressedNonUnique                  x      x     x      x      x
 //   Singleton                            x      x                   x
 //   Hashed                               x            x      x             x       x
+//   Banded                               x      x     x      x
 #pragma once
 #include <optional>
 #include <string>

@@ -131,6 +131,32 @@ TEST(Found, ALoopFusedWithOneWithoutValuesKeepsItsOwn) {
   }
 }
 
+// The whole of a tensor without elements has its other dimension all the same: its copy in another order is made from that.
+TEST(Found, ATensorWithoutElementsHasAllItsCoordinates) {
+  ProgramCase program{
+      "A(i,j) = C(i,j) + D(i,j)",
+      {{"A", tensor("dd", {0, 1}, {})}, {"C", tensor("sd", {0, 1}, {})}, {"D", tensor("ds:1,0", {0, 1}, {})}},
+      {},
+      "1"};
+  program.tensors.at("C").place = "C(x,y) -> M(x)";
+  expect_right(program);
+}
+
+// Nothing is stored below the second position: whoever is dealt that one alone gets a piece without positions.
+TEST(Found, PositionsThatFillABandMayHaveNothingBelow) {
+  ProgramCase fused{
+      "A(m,n) = C(m,n)",
+      {{"A", tensor("dd", {2, 3}, {})}, {"C", tensor("rs:1,0", {2, 3}, {0, 0, 1, 1, 0, 0})}},
+      {"pos(n, i, C(m,n))", "fuse(i, m, p)", "divide(p, j, k, M.x)", "split(k, l, B, 1)", "distribute(j, l)"},
+      "1/1"};
+  expect_right(fused);
+  ProgramCase outer{
+      "A(i,l) = B(i,j) * C(j,l)",
+      {{"A", tensor("dd", {3, 2}, {})}, {"B", tensor("rs", {3, 1}, {1, 0, 1})}, {"C", tensor("dd", {1, 2}, {3, 5})}},
+      {"pos(i, m, B(i,j))", "split(j, n, o, 1)", "reorder(n, m, o, l)", "distribute(n)", "communicate({B}, o)"}};
+  expect_right(outer);
+}
+
 // By the definition: what is not stored annihilates, a zero that is stored does not.
 TEST(Found, TheEvaluatorTellsStoredZerosFromWhatIsNotStored) {
   ProgramCase described{"a(i) = b(i) * c(i)",

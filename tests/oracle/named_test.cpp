@@ -296,7 +296,8 @@ std::vector<Named> copies() {
                                              {"COOByColumns", "uq:1,0"},
                                              {"Hashed", "dh"},
                                              {"HashedTwice", "hh"},
-                                             {"Bitmap", "db"}};
+                                             {"Bitmap", "db"},
+                                             {"Banded", "dr"}};
   std::vector<Named> out;
   for (const auto& b : formats)
     for (const auto& a : formats) {
@@ -367,6 +368,31 @@ INSTANTIATE_TEST_SUITE_P(OfBitmaps, Statements,
                              {"TheDiagonalOfABitmap", "a(i) = B(i,i)", "a:s B:bb", Sizes::Same},
                              {"ABitmapAndItsTranspose", "A(i,j) = B(i,j) + B(j,i)", "A:ds B:db", Sizes::Same}}),
                          name_of);
+
+// ---- coordinates one after the other -------------------------------------------------------------------------------------
+
+INSTANTIATE_TEST_SUITE_P(
+    OfBands, Statements,
+    ::testing::ValuesIn(std::vector<Named>{
+        {"ABandedMatrixTimesAVector", "y(i) = A(i,j) * x(j)", "A:dr"},
+        {"BandsOfBandsTimesAVector", "y(i) = A(i,j) * x(j)", "A:rr"},
+        {"ABandOfCompressedRowsTimesAVector", "y(i) = A(i,j) * x(j)", "A:rs"},
+        {"CompressedRowsOfBandsTimesAVectorIntoABand", "y(i) = A(i,j) * x(j)", "A:sr y:r"},
+        {"ABandOfDenseRowsTimesABand", "y(i) = A(i,j) * x(j)", "A:rd x:r"},
+        {"ABandedMatrixByColumnsTimesAVector", "y(i) = A(i,j) * x(j)", "A:dr:1,0"},
+        {"ASumOfBandedMatrices", "A(i,j) = B(i,j) + C(i,j)", "A:dr B:dr C:dr"},
+        {"ASumOfABandedAndACompressedMatrix", "A(i,j) = B(i,j) + C(i,j)", "A:ds B:rr C:ss"},
+        {"ASumOfThreeOfWhichOneIsBanded", "A(i,j) = B(i,j) + C(i,j) - D(i,j)", "A:ss B:ss C:rs D:sr"},
+        {"AProductOfBandedMatrices", "A(i,j) = B(i,j) * C(i,j)", "A:ds B:dr C:dr"},
+        {"AProductOfABandedMatrixABitmapAndAHashedOne", "A(i,j) = B(i,j) * C(i,j) * D(i,j)", "A:ds B:rr C:bb D:hh"},
+        {"TwiceABandedMatrix", "A(i,j) = 2 * B(i,j)", "A:rr B:rr"},
+        {"AProductOfMatricesIntoABandedOne", "A(i,j) = B(i,k) * C(k,j)", "A:dr B:rs C:dr"},
+        {"ASampledProductOfABandedMatrix", "A(i,j) = B(i,j) * C(i,k) * D(k,j)", "A:dr B:dr"},
+        {"MTTKRPOfBands", "A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", "B:rrr"},
+        {"MTTKRPOfABandInTheMiddle", "A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", "B:srs"},
+        {"TheDiagonalOfABandedMatrix", "a(i) = B(i,i)", "a:s B:rr", Sizes::Same},
+        {"ABandedMatrixAndItsTranspose", "A(i,j) = B(i,j) + B(j,i)", "A:ds B:dr", Sizes::Same}}),
+    name_of);
 
 }  // namespace
 }  // namespace spdistal

@@ -177,6 +177,16 @@ TEST(Pack, MakesTheArraysThatTheTextbookShows) {
   Storage bitmap = pack(entries.clone(), Format{Dense, Bitmap});
   EXPECT_EQ(list(bitmap.pattern().level(1)["mask"]), (List{1, 0, 1, 0, 0, 0, 1, 1, 0}));
   EXPECT_EQ(values(bitmap), (std::vector<double>{1, 0, 2, 0, 0, 0, 3, 4, 0}));
+  Storage bands = pack(entries.clone(), Format{Dense, Banded});
+  EXPECT_EQ(list(bands.pattern().level(1)["pos"]), (List{0, 3, 3, 5}));
+  EXPECT_EQ(list(bands.pattern().level(1)["lo"]), (List{0, 0, 0}));
+  EXPECT_EQ(values(bands), (std::vector<double>{1, 0, 2, 3, 4}));
+  Storage skyline = pack(entries.clone(), Format({Dense, Banded}, {1, 0}));
+  EXPECT_EQ(list(skyline.pattern().level(1)["pos"]), (List{0, 3, 4, 5}));
+  EXPECT_EQ(list(skyline.pattern().level(1)["lo"]), (List{0, 2, 0}));
+  Storage rows = pack(entries.clone(), Format{Banded, Compressed});
+  EXPECT_EQ(list(rows.pattern().level(0)["pos"]), (List{0, 3}));
+  EXPECT_EQ(list(rows.pattern().level(1)["pos"]), (List{0, 2, 2, 4}));
 }
 
 TEST(Pack, AddsDuplicatesInTheOrderOfInsertion) {

@@ -64,6 +64,23 @@ TEST(Verify, AsksThatAMaskSaysYesOrNoOfEveryPlace) {
   EXPECT_EQ(fault(format, dense(3), wide), "level 1 (Bitmap) has elements of 4 bytes in mask");
 }
 
+TEST(Verify, AsksThatBandsLieInsideTheirDimension) {
+  Format format({Dense, Banded});
+  auto bands = [](std::vector<int32_t> pos, std::vector<int32_t> lo) -> LevelArrays {
+    int64_t positions = pos.back();
+    return {0, {}, positions, {{"pos", indices(std::move(pos))}, {"lo", indices(std::move(lo))}}};
+  };
+  EXPECT_EQ(fault(format, dense(3), bands({0, 2, 2, 6}, {2, 9, 0})), "");
+  EXPECT_EQ(fault(format, dense(3), bands({0, 2, 2, 6}, {3, 0, 0})),
+            "level 1 (Banded) has 2 coordinates from lo[0] = 3 on, outside [0, 4)");
+  EXPECT_EQ(fault(format, dense(3), bands({0, 2, 2, 6}, {-1, 0, 0})),
+            "level 1 (Banded) has 2 coordinates from lo[0] = -1 on, outside [0, 4)");
+  EXPECT_EQ(fault(format, dense(3), bands({0, 2, 2, 6}, {0, 0})),
+            "level 1 (Banded) has 2 elements in lo for 3 positions above");
+  EXPECT_EQ(fault(format, dense(3), bands({0, 2, 1, 6}, {0, 0, 0})),
+            "level 1 (Banded) has pos[1] = 2 above pos[2] = 1");
+}
+
 TEST(Verify, AsksThatATableLeadsToEveryCoordinate) {
   Format format({Dense, Hashed});
   // Coordinate c is looked for from place c % 3 of four on.
