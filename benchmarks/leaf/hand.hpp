@@ -28,6 +28,15 @@ struct Csf {
   const double* vals;
 };
 
+constexpr int64_t block = 4;
+
+/// A matrix of dense blocks of 4 rows and 4 columns, block rows compressed.
+struct Bcsr {
+  int64_t rows;  // of blocks
+  const int32_t *pos, *crd;
+  const double* vals;
+};
+
 /// Memory that grows, is kept between runs, and stands on huge pages where it is large.
 class Memory {
  public:
@@ -50,6 +59,9 @@ struct Made {
 
 void spmv(const Csr& B, const double* c, Made& a);
 void spmm(const Csr& B, const double* C, Made& A);
+/// Block by block.
+void spmv(const Bcsr& B, const double* c, Made& a);
+void spmm(const Bcsr& B, const double* C, Made& A);
 /// The same in shares of 2048 non-zeros: rows that a share cuts are added to atomically.
 void spmv_by_nonzeros(const Csr& B, const double* c, Made& a);
 void spmv_by_nonzeros(const Coo& B, const double* c, Made& a);

@@ -19,6 +19,7 @@
 #include "schedule/parse.hpp"
 #include "spdistal/error.hpp"
 #include "stopwatch.hpp"
+#include "tensor/blocks.hpp"
 
 using namespace spdistal;
 
@@ -45,7 +46,7 @@ class Compiled {
     notation::Scope scope;
     auto declare = [&](const std::string& name, const std::vector<int64_t>& dims, const Format& format) {
       std::vector<Extent> extents;
-      for (int64_t n : dims) extents.push_back(n == hand::columns ? Extent(n) : Extent(size_of(n)));
+      for (int64_t n : dims) extents.push_back(n == hand::columns || n == hand::block ? Extent(n) : Extent(size_of(n)));
       return scope.tensors.emplace(name, notation::TensorVar({Symbol(name), ScalarType::Float64, extents, format}))
           .first->second;
     };
@@ -163,6 +164,10 @@ hand::Coo coo(const Storage& s) {
   return {s.dims()[0], s.nnz(), s.pattern().level(0)["crd"].as<int32_t>().data(),
           s.pattern().level(1)["crd"].as<int32_t>().data(), s.values<double>().data()};
 }
+hand::Bcsr bcsr(const Storage& s) {
+  return {s.dims()[0], s.pattern().level(1)["pos"].as<int32_t>().data(),
+          s.pattern().level(1)["crd"].as<int32_t>().data(), s.values<double>().data()};
+}
 const double* values(const Storage& s) { return s.values<double>().data(); }
 
 }  // namespace
@@ -259,6 +264,37 @@ int main(int argc, char** argv) try {
           {{"B", &b}, {"C", &c}},
           [&](hand::Made& out) { hand::spmm_by_nonzeros(csr(b), values(c), out); },
           12 * nnz + 8 * l * all});
+    }
+    if (wanted("BCSR-SpMV") || wanted("BCSR-SpMM")) {
+      constexpr int64_t b4 = hand::block;
+      Format blocks = BCSR(b4, b4);
+      Storage blocked = pack(stored_entries(blocks, m.make()), blocks);
+      int64_t down = blocked.dims()[0], across = blocked.dims()[1];
+      auto held = double(blocked.nnz()), index = 4 * held / (b4 * b4) + 4.0 * double(down);
+      if (wanted("BCSR-SpMV")) {
+        Storage c = inputs::dense({across, b4}, 1, "dd");
+        go({"BCSR-SpMV",
+            m.name,
+            "a(io,ii) = B(io,jo,ii,ji) * c(jo,ji)",
+            "dd",
+            "parallelize(io, CPUThread)",
+            {down, b4},
+            {{"B", &blocked}, {"c", &c}},
+            [&](hand::Made& out) { hand::spmv(bcsr(blocked), values(c), out); },
+            8 * held + index + 8 * all});
+      }
+      if (wanted("BCSR-SpMM")) {
+        Storage c = inputs::dense({across, b4, l}, 2, "ddd");
+        go({"BCSR-SpMM",
+            m.name,
+            "A(io,ii,j) = B(io,ko,ii,ki) * C(ko,ki,j)",
+            "ddd",
+            "reorder(io, ko, ii, ki, j); parallelize(io, CPUThread); parallelize(j, CPUVector)",
+            {down, b4, l},
+            {{"B", &blocked}, {"C", &c}},
+            [&](hand::Made& out) { hand::spmm(bcsr(blocked), values(c), out); },
+            8 * held + index + 8 * l * all});
+      }
     }
     if (wanted("SDDMM")) {
       Storage c = inputs::dense({rows, l}, 3, "dd"), d = inputs::dense({l, cols}, 4, "dd:1,0");

@@ -40,9 +40,11 @@ class Format {
   /// The same storage, living elsewhere. A template, so that a list of levels is never taken for a format.
   template <std::same_as<Format> F>
   Format(const F& storage, Distribution distribution)
-      : Format(storage.levels(), storage.mode_order(), std::move(distribution)) {}
+      : Format(storage.levels(), storage.mode_order(), std::move(distribution)) {
+    blocks_ = storage.blocks();
+  }
 
-  /// Reads "ds" or "ds:1,0". Throws UserError with the offending part underlined.
+  /// Reads "ds", "ds:1,0" or "dsdd/4x4". Throws UserError with the offending part underlined.
   static Format parse(std::string_view text);
 
   size_t order() const { return levels_.size(); }
@@ -50,10 +52,16 @@ class Format {
   const std::vector<int>& mode_order() const { return mode_order_; }
   /// The level that stores a dimension: the inverse of mode_order.
   size_t level_of(size_t dimension) const;
+  /// The same for blocks of an ordinary tensor of half the order: dimension d of that one is stored as two, that of its
+  /// blocks (d) and that inside of them (order / 2 + d), of sizes[d]. Data of the ordinary tensor is cut into blocks as it
+  /// comes in, and put together again where it goes out.
+  Format blocked(std::vector<int64_t> sizes) const;
+  /// The sizes of blocks; none: the tensor is not one of blocks.
+  const std::vector<int64_t>& blocks() const { return blocks_; }
   const std::optional<Distribution>& distribution() const { return distribution_; }
   /// All levels dense.
   bool is_dense() const;
-  /// "ds:1,0"; the order is left out where it is 0, 1, 2, …
+  /// "ds:1,0" or "dsdd/4x4"; the order is left out where it is 0, 1, 2, …
   std::string str() const;
   bool operator==(const Format&) const = default;
 
@@ -62,6 +70,7 @@ class Format {
 
   std::vector<LevelFormat> levels_;
   std::vector<int> mode_order_;
+  std::vector<int64_t> blocks_;
   std::optional<Distribution> distribution_;
 };
 
@@ -69,6 +78,8 @@ inline const Format CSR{std::vector<LevelFormat>{Dense, Compressed}};
 inline const Format CSC{std::vector<LevelFormat>{Dense, Compressed}, std::vector<int>{1, 0}};
 /// Coordinate lists of any order: each stored element with all its coordinates.
 Format COO(size_t order);
+/// A matrix of dense blocks, of which those that occur are stored: A(io,jo,ii,ji).
+Format BCSR(int64_t rows, int64_t columns);
 /// Compressed sparse fibres: every level compressed.
 Format CSF(size_t order);
 

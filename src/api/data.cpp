@@ -7,6 +7,7 @@
 #include "compile/described.hpp"
 #include "io/files.hpp"
 #include "runtime/transport/agree.hpp"
+#include "tensor/blocks.hpp"
 #include "tensor/distribute.hpp"
 
 namespace spdistal {
@@ -31,6 +32,8 @@ void set_entries(TensorState& tensor, Coordinates mine) {
   waiting().before_change(tensor);
   auto what = [&] { return described(tensor.var); };
   memory::Purpose purpose(what);
+  if (is_ordinary(tensor.var.format(), mine.order())) tensor.ordinary = mine.dims();
+  mine = runtime::together(transport(), [&] { return stored_entries(tensor.var.format(), std::move(mine)); });
   set_sizes(tensor, mine.dims());
   set_home(tensor, pack(transport(), std::move(mine), tensor.var.format(), shares_of(tensor)));
 }
@@ -48,16 +51,25 @@ void pack_inserted(TensorState& tensor) {
   set_home(tensor, pack_alike(transport(), std::move(mine), tensor.var.format(), shares_of(tensor)));
 }
 
+void write_contents(TensorState& tensor, const std::string& path) {
+  const Home& home = data_of(tensor);
+  if (tensor.var.format().blocks().empty() || file_format_of(path).keeps_storage)
+    return write_home(transport(), path, home);
+  write_home(transport(), path, put_together(transport(), home, tensor.ordinary));
+}
+
 Coordinates read_entries(const TensorState& tensor, const std::string& path) {
   auto what = [&] { return fmt::format("what {} reads from {}", described(tensor.var), path); };
   memory::Purpose purpose(what);
   const Format& format = tensor.var.format();
   runtime::agree_on_texts(transport(), {path}, "reads", "every rank reads the same files, in the same order");
   std::vector<std::optional<int64_t>> sizes;
-  for (const Extent& extent : tensor.var.dims()) sizes.push_back(extent.value());
+  if (format.blocks().empty())
+    for (const Extent& extent : tensor.var.dims()) sizes.push_back(extent.value());
   Coordinates mine = read_part(transport(), path, {.type = tensor.var.type(), .dims = std::nullopt, .sizes = sizes});
   squeeze(mine, format.order());
-  if (mine.order() != format.order())
+  if (!format.blocks().empty() && mine.order() != format.order()) squeeze(mine, format.blocks().size());
+  if (mine.order() != format.order() && !is_ordinary(format, mine.order()))
     throw UserError(fmt::format("{}: the tensor has order {}, its format '{}' order {}", path, mine.order(),
                                 format.str(), format.order()),
                     "a format has one level for each dimension");

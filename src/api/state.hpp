@@ -49,6 +49,7 @@ struct TensorState : std::enable_shared_from_this<TensorState> {
   std::shared_ptr<Tensors> among;                                     // which it belongs to
   std::shared_ptr<StatementState> current = nullptr;                  // the statement that was assigned last
   std::optional<Home> home = {};                                      // the contents
+  std::vector<int64_t> ordinary = {};                                 // of blocks: the sizes of what they are cut from
   std::optional<Coordinates> inserted = {};                           // entries that wait for pack,
   Inserted inserted_by = Inserted::Nothing;                           // and how they came
   std::optional<Shares> shares = {};                                  // where it lives,
@@ -80,6 +81,8 @@ void set_entries(TensorState& tensor, Coordinates mine);
 void pack_inserted(TensorState& tensor);
 /// Collective. This rank's part of a file, of the order and type of the tensor. Throws UserError.
 Coordinates read_entries(const TensorState& tensor, const std::string& path);
+/// Collective. Writes a file. Of a tensor of blocks, files that hold entries get those of the ordinary tensor.
+void write_contents(TensorState& tensor, const std::string& path);
 /// Collective. Sets all elements of a dense tensor of known sizes, every rank those of its own pieces; `fill`, which
 /// says that they changed, calls nothing collective. Pieces that are there keep their memory and pattern.
 void fill_pieces(TensorState& tensor, const std::function<void(Home& home)>& fill);

@@ -12,6 +12,7 @@
 #include "memory/copy.hpp"
 #include "runtime/task/mapping.hpp"
 #include "runtime/transport/agree.hpp"
+#include "tensor/blocks.hpp"
 #include "tensor/distribute.hpp"
 #include "tensor/values.hpp"
 
@@ -43,6 +44,21 @@ struct Held {
   }
 };
 
+// Where a format stores blocks, the sizes may be those of the ordinary tensor.
+std::vector<Extent> stored_extents(const Format& format, const std::vector<Extent>& extents) {
+  if (!is_ordinary(format, extents.size())) return extents;
+  std::vector<int64_t> dims;
+  for (const Extent& extent : extents) {
+    if (!extent.value())
+      throw UserError(
+          fmt::format("a tensor of blocks in the format '{}' has a size that is not known yet", format.str()),
+          "bind its Param (n = 1000) first, or give the numbers of blocks and their sizes");
+    dims.push_back(*extent.value());
+  }
+  dims = stored_dims(format, dims);
+  return {dims.begin(), dims.end()};
+}
+
 std::shared_ptr<TensorState> held(std::shared_ptr<TensorState> tensor) {
   TensorState* state = tensor.get();
   return {std::make_shared<Held>(std::move(tensor)), state};
@@ -51,8 +67,10 @@ std::shared_ptr<TensorState> held(std::shared_ptr<TensorState> tensor) {
 }  // namespace
 
 TensorBase::TensorBase(std::string name, std::vector<Extent> extents, Format format, ScalarType type)
-    : TensorBase(
-          held(all_tensors().make(TensorVar({Symbol(std::move(name)), type, std::move(extents), std::move(format)})))) {
+    : TensorBase(held(
+          all_tensors().make(TensorVar({Symbol(std::move(name)), type, stored_extents(format, extents), format})))) {
+  if (is_ordinary(format, extents.size()))
+    for (const Extent& extent : extents) state_->ordinary.push_back(*extent.value());
 }
 
 TensorBase::TensorBase(std::shared_ptr<TensorState> state)
@@ -109,6 +127,12 @@ Scalar TensorBase::as_element(const Scalar& value) const {
 void TensorBase::insert_scalar(std::span<const int64_t> at, const Scalar& value, Entered entered) {
   auto what = [&] { return described(var()); };
   memory::Purpose purpose(what);
+  if (is_ordinary(format(), at.size())) {
+    std::vector<int64_t> stored;
+    for (size_t d = 0; d < at.size(); d++) stored.push_back(at[d] / format().blocks()[d]);
+    for (size_t d = 0; d < at.size(); d++) stored.push_back(at[d] % format().blocks()[d]);
+    return insert_scalar(stored, value, entered);
+  }
   if (at.size() != order())
     throw UserError(fmt::format("{} has {} dimension{}, the entry {} coordinate{}", shown(var()), order(),
                                 order() == 1 ? "" : "s", at.size(), at.size() == 1 ? "" : "s"));
@@ -122,16 +146,18 @@ void TensorBase::pack_columns(std::span<const std::vector<int64_t>> columns, con
   auto what = [&] { return described(var()); };
   memory::Purpose purpose(what);
   runtime::together(transport(), [&] {
-    if (columns.size() != order())
+    if (columns.size() != order() && !is_ordinary(format(), columns.size()))
       throw UserError(fmt::format("{} has {} dimensions, but {} columns of coordinates were given", shown(var()),
                                   order(), columns.size()));
     for (const std::vector<int64_t>& column : columns)
       if (column.size() != count) throw UserError(fmt::format("{} values, but {} coordinates", count, column.size()));
-    Coordinates& entries = inserted(*state_, dims(), entered == Entered::Alike ? Inserted::Alike : Inserted::Parts);
+    Coordinates entries(columns.size() == order() ? dims() : state_->ordinary, type());
     entries.resize(int64_t(count));
     for (size_t d = 0; d < columns.size(); d++)
       std::copy(columns[d].begin(), columns[d].end(), entries.column(d).begin());
     memory::copy_bytes(entries.value_bytes(), values, count * size_of(type()));
+    inserted(*state_, dims(), entered == Entered::Alike ? Inserted::Alike : Inserted::Parts) =
+        stored_entries(format(), std::move(entries));
   });
   pack();
 }
@@ -141,26 +167,29 @@ void TensorBase::pack_rows(int64_t first_row, std::span<const int64_t> pos, std:
   auto what = [&] { return described(var()); };
   memory::Purpose purpose(what);
   runtime::together(transport(), [&] {
-    if (order() != 2)
+    std::vector<int64_t> matrix = state_->ordinary.empty() ? dims() : state_->ordinary;
+    if (matrix.size() != 2)
       throw UserError(fmt::format("{} has order {}: rows with columns make a matrix", shown(var()), order()));
     if (pos.empty() || pos[0] != 0 || pos.back() != int64_t(count) || crd.size() != count)
       throw UserError(fmt::format("the rows begin at {} and end at {}, but there are {} columns and {} values",
                                   pos.empty() ? 0 : pos[0], pos.empty() ? 0 : pos.back(), crd.size(), count),
                       "pos begins with 0, has an entry more than there are rows, and ends with the number of values");
     int64_t rows = int64_t(pos.size()) - 1;
-    if (entered == Entered::Alike && rows != dims()[0])
-      throw UserError(fmt::format("{} has {} rows, pos tells of {}", shown(var()), dims()[0], rows));
+    if (entered == Entered::Alike && rows != matrix[0])
+      throw UserError(fmt::format("{} has {} rows, pos tells of {}", shown(var()), matrix[0], rows));
     for (int64_t r = 0; r < rows; r++)
       if (pos[size_t(r)] > pos[size_t(r) + 1])
         throw UserError(fmt::format("row {} ends at {}, before it begins at {}", first_row + r, pos[size_t(r) + 1],
                                     pos[size_t(r)]));
-    Coordinates& entries = inserted(*state_, dims(), entered == Entered::Alike ? Inserted::Alike : Inserted::Parts);
+    Coordinates entries(matrix, type());
     entries.resize(int64_t(count));
     for (int64_t r = 0; r < rows; r++)
       std::fill(entries.column(0).begin() + pos[size_t(r)], entries.column(0).begin() + pos[size_t(r) + 1],
                 first_row + r);
     std::copy(crd.begin(), crd.end(), entries.column(1).begin());
     memory::copy_bytes(entries.value_bytes(), values, count * size_of(type()));
+    inserted(*state_, dims(), entered == Entered::Alike ? Inserted::Alike : Inserted::Parts) =
+        stored_entries(format(), std::move(entries));
   });
   pack();
 }
@@ -202,7 +231,7 @@ void TensorBase::fill_elements(const std::function<Scalar(std::span<const int64_
 }
 
 void TensorBase::write(const std::string& path) const {
-  collectively([&] { write_home(transport(), path, data_of(*state_)); });
+  collectively([&] { write_contents(*state_, path); });
 }
 int64_t TensorBase::nnz() const {
   return collectively([&] { return data_of(*state_).nnz(); });

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <numeric>
 
 #include "base/lexer.hpp"
@@ -66,6 +67,21 @@ std::string Format::str() const {
   std::string out;
   for (const LevelFormat& level : levels_) out += level.letter();
   if (mode_order_ != identity(order())) out += ":" + join(mode_order_, ",", [](int d) { return std::to_string(d); });
+  if (!blocks_.empty()) out += "/" + join(blocks_, "x", [](int64_t size) { return std::to_string(size); });
+  return out;
+}
+
+Format Format::blocked(std::vector<int64_t> sizes) const {
+  if (sizes.empty() || 2 * sizes.size() != order())
+    throw UserError(
+        fmt::format("the format '{}' of order {} does not store blocks of {} dimension{}", str(), order(), sizes.size(),
+                    sizes.size() == 1 ? "" : "s"),
+        "blocks have two levels for each dimension: dsdd/4x4 is a matrix of blocks of 4 rows and 4 columns");
+  for (int64_t size : sizes)
+    if (size < 1)
+      throw UserError(fmt::format("blocks of size {} hold nothing", size), "a block has a size of 1 or more");
+  Format out = *this;
+  out.blocks_ = std::move(sizes);
   return out;
 }
 
@@ -143,7 +159,38 @@ void Format::check() const {
     }
 }
 
+namespace {
+
+// The sizes of blocks behind the '/' of a format: "4x4".
+std::vector<int64_t> parse_blocks(std::string_view text, size_t begin) {
+  std::vector<int64_t> out;
+  for (size_t at = begin; at <= text.size();) {
+    size_t end = std::min(text.find('x', at), text.size());
+    int64_t size = 0;
+    auto [stop, fault] = std::from_chars(text.data() + at, text.data() + end, size);
+    if (fault != std::errc{} || stop != text.data() + end)
+      throw UserError(Diagnostic{"expected the size of a block",
+                                 {{std::string(text), at, end}},
+                                 "the sizes of blocks are written 4x4, one for each two levels: dsdd/4x4"});
+    out.push_back(size);
+    at = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
 Format Format::parse(std::string_view text) {
+  if (size_t slash = text.find('/'); slash != text.npos) {
+    Format plain = parse(text.substr(0, slash));
+    try {
+      return plain.blocked(parse_blocks(text, slash + 1));
+    } catch (const UserError& error) {
+      Diagnostic d = error.diagnostic();
+      if (d.excerpts.empty()) d.excerpts.push_back({std::string(text), slash + 1, text.size()});
+      throw UserError(d);
+    }
+  }
   size_t colon = std::min(text.find(':'), text.size());
   std::vector<LevelFormat> levels;
   for (size_t at = 0; at < colon; at++) {
@@ -183,6 +230,10 @@ Format Format::parse(std::string_view text) {
     size_t begin = colon < text.size() && d.message.starts_with("the order") ? colon + 1 : 0;
     throw UserError(Diagnostic{d.message, {{std::string(text), begin, begin ? text.size() : colon}}, d.hint});
   }
+}
+
+Format BCSR(int64_t rows, int64_t columns) {
+  return Format({Dense, Compressed, Dense, Dense}).blocked({rows, columns});
 }
 
 Format COO(size_t order) {

@@ -362,6 +362,6 @@ int64_t native_pieces(const std::string& path) { return Reader(path).pieces(); }
 
 Storage read_native_piece(const std::string& path, int64_t piece) { return Reader(path).piece(piece); }
 
-const FileFormat native{"native", ".spd", false, read, write};
+const FileFormat native{"native", ".spd", false, true, read, write};
 
 }  // namespace spdistal

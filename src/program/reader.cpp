@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "machine/parse.hpp"
 #include "machine/print.hpp"
@@ -64,6 +66,7 @@ StatementState Reader::statement() {
   for (const std::string& option : text_.sizes) read_size(option);
   for (const std::string& option : text_.distributions) read_distribution(option);
 
+  read_blocks();
   scope_.declare = [&](const Lexer& in, const Token& name, const std::vector<IndexVar>& indices) {
     return declare(in, name, indices);
   };
@@ -136,6 +139,29 @@ void Reader::read_distribution(const std::string& option) {
     fail(option, 0, parsed.tensor.size(), fmt::format("{} is distributed already", parsed.tensor),
          "give each tensor one distribution");
   placed_.push_back(parsed.tensor);
+}
+
+// Variables inside of blocks have the sizes of these, wherever in the statement they stand first.
+void Reader::read_blocks() {
+  bool any = std::any_of(formats_.begin(), formats_.end(), [](const auto& f) { return !f.second.blocks().empty(); });
+  if (!any) return;
+  Scope names;
+  names.declare = [&](const Lexer& in, const Token& token, const std::vector<IndexVar>& indices) {
+    auto format = formats_.find(std::string(token.text));
+    if (format != formats_.end() && format->second.order() == indices.size())
+      for (size_t d = 0; d < format->second.blocks().size(); d++) {
+        int64_t size = format->second.blocks()[d];
+        std::string var = indices[indices.size() / 2 + d].name();
+        if (auto known = sizes_.emplace(var, size).first; known->second != size)
+          in.fail(token.begin, in.previous_end(),
+                  fmt::format("the size of {} is {}, but {} in the blocks of {}", var, known->second, size, token.text),
+                  "a variable inside of blocks has their size, in every tensor");
+      }
+    std::vector<Extent> dims;
+    for (size_t d = 0; d < indices.size(); d++) dims.push_back(Param());
+    return TensorVar({Symbol(std::string(token.text)), ScalarType::Float64, dims, dense_format(indices.size())});
+  };
+  parse_assignment(text_.statement, names);
 }
 
 // ---- tensors ------------------------------------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ class Reader {
   void read_type(const std::string& option);
   void read_size(const std::string& option);
   void read_distribution(const std::string& option);
+  void read_blocks();
   const GivenTensor* given(const std::string& name) const;
   notation::TensorVar declare(const Lexer& in, const Token& token, const std::vector<IndexVar>& indices);
   Format format_of(const Lexer& in, const Token& token, size_t order) const;

@@ -15,6 +15,7 @@
 #include "program/operations.hpp"
 #include "program/program_state.hpp"
 #include "runtime/transport/agree.hpp"
+#include "tensor/blocks.hpp"
 #include "tensor/distribute.hpp"
 #include "tensor/iterate.hpp"
 #include "tensor/pack.hpp"
@@ -138,7 +139,7 @@ void Program::load_data() {
     auto [name, path] = split_option(option, "B:matrix.mtx");
     TensorState& tensor = *state_->find(name);
     Coordinates entries = with_option(option, [&, file = path] { return read_entries(tensor, file); });
-    check_fit(state_->statement->assignment, tensor, entries.dims(), option);
+    check_fit(state_->statement->assignment, tensor, stored_dims(tensor.var.format(), entries.dims()), option);
     set_entries(tensor, std::move(entries));
     spread_sizes(state_->statement->assignment);
   }
@@ -152,7 +153,7 @@ void Program::load_data() {
       if (tensor.home)
         throw UserError(Diagnostic{fmt::format("{} has data already", name), {{option, 0, option.size()}}, ""});
       if (!fills) {
-        check_fit(state_->statement->assignment, tensor, generator.dims(), option);
+        check_fit(state_->statement->assignment, tensor, stored_dims(tensor.var.format(), generator.dims()), option);
         set_entries(tensor, runtime::together(transport(), [&] {
                       return generate(generator, tensor.var.type(), {transport().rank(), transport().size()});
                     }));
@@ -250,7 +251,7 @@ std::string Program::describe_result() const {
 void Program::write_outputs() const {
   for (const std::string& option : state_->text.outputs) {
     auto [name, path] = split_option(option, "a:result.mtx");
-    with_option(option, [&, name = name, file = path] { write_home(transport(), file, data_of(*state_->find(name))); });
+    with_option(option, [&, name = name, file = path] { write_contents(*state_->find(name), file); });
   }
 }
 

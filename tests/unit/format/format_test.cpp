@@ -53,8 +53,19 @@ TEST(Formats, HaveNames) {
   EXPECT_EQ(COO(2).str(), "uq");
   EXPECT_EQ(COO(4).str(), "uqqq");
   EXPECT_EQ(CSF(3).str(), "sss");
+  EXPECT_EQ(BCSR(4, 2).str(), "dsdd/4x2");
   EXPECT_EQ(COO(0), Format());
   EXPECT_EQ(Format().order(), 0u);
+}
+
+TEST(Formats, OfBlocksSayHowLargeTheyAre) {
+  EXPECT_EQ(Format::parse("dsdd/4x2"), BCSR(4, 2));
+  EXPECT_EQ(Format::parse("dsdd:1,0,2,3/4x2").mode_order(), (std::vector<int>{1, 0, 2, 3}));
+  EXPECT_EQ(Format::parse("dd/8").blocks(), (std::vector<int64_t>{8}));
+  EXPECT_NE(BCSR(4, 2), BCSR(2, 4));
+  EXPECT_TRUE(CSR.blocks().empty());
+  for (const char* text : {"dsdd/", "dsdd/4", "dsdd/4x", "dsdd/4x4x4", "dsdd/4x0", "dsdd/4y4", "ds/4x4", "s/4"})
+    EXPECT_THROW(Format::parse(text), UserError) << text;
 }
 
 TEST(Formats, StoreDimensionsInAnyOrder) {
