@@ -91,12 +91,14 @@ class PyTensor : public TensorBase {
   void set(const Given& values) { replace_values(values.data(), values.size()); }
 
   nb::object values() const {
-    SharedArray all = array(Array::Values);
+    SharedArray all = values_array();
     return with_element(type(), [&](auto zero) { return numpy<decltype(zero)>(all); });
   }
-  nb::object index_array(bool pos, size_t level) const {
-    SharedArray found = array(pos ? Array::Pos : Array::Crd, level);
-    return found.bytes == 4 ? numpy<int32_t>(found) : numpy<int64_t>(found);
+  nb::object index_array(const std::string& name, size_t level) const { return as_numpy(level_array(name, level)); }
+  // None where a level has no such array.
+  nb::object find_index_array(const std::string& name, size_t level) const {
+    std::optional<SharedArray> found = find_array(name, level);
+    return found ? as_numpy(*found) : nb::none();
   }
   // All stored elements, on every rank: a column of coordinates for each dimension, and the values.
   std::pair<std::vector<nb::object>, nb::object> gathered() const {
@@ -124,6 +126,10 @@ class PyTensor : public TensorBase {
     auto* data = const_cast<T*>(static_cast<const T*>(array.data));
     return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {array.count}, owner));
   }
+  static nb::object as_numpy(const SharedArray& index) {
+    if (index.bytes == sizeof(bool)) return numpy<bool>(index);
+    return index.bytes == 4 ? numpy<int32_t>(index) : numpy<int64_t>(index);
+  }
 };
 
 }  // namespace
@@ -141,8 +147,8 @@ NB_MODULE(_core, m) {
       .def("set_values", &PyTensor::set)
       .def("changed", &PyTensor::changed)
       .def("values", &PyTensor::values)
-      .def("pos", [](const PyTensor& t, size_t level) { return t.index_array(true, level); })
-      .def("crd", [](const PyTensor& t, size_t level) { return t.index_array(false, level); })
+      .def("array", &PyTensor::index_array)
+      .def("find_array", &PyTensor::find_index_array)
       .def("gathered", &PyTensor::gathered)
       .def("write", [](const PyTensor& t, const std::string& path) { t.write(path); })
       .def_prop_ro("dims", [](const PyTensor& t) { return t.dims(); })

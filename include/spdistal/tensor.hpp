@@ -12,8 +12,10 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "spdistal/expression.hpp"
@@ -24,21 +26,22 @@
 
 namespace spdistal {
 
-/// An index array of a tensor, in place: elements of 4 or 8 bytes.
+/// An index array of a tensor, in place: elements of 4 or 8 bytes, or of one that says yes or no.
 class IndexSpan {
  public:
   IndexSpan(const void* data, size_t size, size_t bytes) : data_(data), size_(size), bytes_(bytes) {}
 
   size_t size() const { return size_; }
-  /// Of an element: 4 or 8.
+  /// Of an element: 1, 4 or 8.
   size_t bytes() const { return bytes_; }
   const void* data() const { return data_; }
   int64_t operator[](size_t k) const {
+    if (bytes_ == 1) return static_cast<const uint8_t*>(data_)[k];
     return bytes_ == 4 ? int64_t(static_cast<const int32_t*>(data_)[k]) : static_cast<const int64_t*>(data_)[k];
   }
-  /// Throws UserError where elements are of the other width.
+  /// Throws UserError where elements are of another width.
   template <class I>
-    requires(std::same_as<I, int32_t> || std::same_as<I, int64_t>)
+    requires(std::same_as<I, uint8_t> || std::same_as<I, int32_t> || std::same_as<I, int64_t>)
   std::span<const I> as()
   const {
     check_width(sizeof(I));
@@ -84,6 +87,8 @@ class TensorBase : public TensorRef {
   /// coordinates. Empty where a level has no such array.
   IndexSpan pos(size_t level) const;
   IndexSpan crd(size_t level) const;
+  /// Collective. An array of a level by the name that the level has for it, "mask" or "lo". Throws UserError where it has none.
+  IndexSpan array(std::string_view name, size_t level) const;
   /// Collective. Says that whoever owns a borrowed array has changed its values. Index arrays stay as they are.
   void changed();
 
@@ -137,9 +142,10 @@ class TensorBase : public TensorRef {
     size_t count, bytes;  // of an element
     std::shared_ptr<const void> owner;
   };
-  enum class Array : uint8_t { Pos, Crd, Values };
-  /// Collective.
-  SharedArray array(Array which, size_t level = 0) const;
+  /// Collective, all three. Of a level that has no array of the name nothing is found, and the last throws UserError.
+  SharedArray values_array() const;
+  std::optional<SharedArray> find_array(std::string_view name, size_t level) const;
+  SharedArray level_array(std::string_view name, size_t level) const;
   void replace_values(const void* values, size_t count);
   void read_file(const std::string& path);
   void fill_with(const Scalar& value);
@@ -307,7 +313,7 @@ class Tensor : public TensorBase {
 
   /// Collective. The values of this rank's piece in storage order, in place; see `pos`.
   std::span<const T> values() const {
-    SharedArray all = array(Array::Values);
+    SharedArray all = values_array();
     return {static_cast<const T*>(all.data), all.count};
   }
   /// Collective. The element at these coordinates, zero where none is stored.

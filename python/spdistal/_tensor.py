@@ -27,6 +27,12 @@ def _dtype_of(type_name: str) -> np.dtype:
     return np.dtype(next(ours for ours, theirs in _TYPES.items() if theirs == type_name))
 
 
+def _levels_and_order(text: str) -> tuple:
+    """The letters of a format, and the dimensions in the order in which they are stored."""
+    levels, _, order = text.partition("/")[0].partition(":")
+    return levels, [int(d) for d in order.split(",")] if order else list(range(len(levels)))
+
+
 class Tensor:
     """A tensor: sizes, an element type, a format such as "ds", and contents.
 
@@ -127,7 +133,7 @@ class Tensor:
 
     @property
     def is_dense(self) -> bool:
-        return set(self.format.partition(":")[0]) <= {"d"}
+        return set(_levels_and_order(self.format)[0]) <= {"d"}
 
     def __repr__(self) -> str:
         return f"<spdistal.Tensor {'x'.join(map(str, self.shape)) or 'scalar'} {self.dtype.name} '{self.format}'>"
@@ -143,11 +149,8 @@ class Tensor:
         if not self.is_dense:
             raise _core.UserError(f"error: {self!r} is sparse\nhint: todense() makes an array of all elements, "
                                   "to_scipy() a sparse matrix")
-        text, _, order = self.format.partition(":")
         dims = self.shape
-        if not order:
-            return self._core.values().reshape(dims)
-        order = [int(d) for d in order.split(",")]
+        order = _levels_and_order(self.format)[1]
         return self._core.values().reshape([dims[d] for d in order]).transpose(np.argsort(order))
 
     def todense(self) -> np.ndarray:
@@ -171,7 +174,7 @@ class Tensor:
             (rows, columns), values = self._core.gathered()
             return sp.coo_array((values, (rows, columns)), shape=self.shape).tocsr()
         kind = sp.csr_array if self.format == "ds" else sp.csc_array
-        return kind((self._core.values(), self._core.crd(1), self._core.pos(1)), shape=self.shape)
+        return kind((self._core.values(), self.crd(1), self.pos(1)), shape=self.shape)
 
     def coordinates(self) -> tuple:
         """All stored elements, on every process: an array for each dimension, and their values."""
@@ -182,13 +185,26 @@ class Tensor:
         """The values of this process's piece in storage order, in place."""
         return self._core.values()
 
+    def array(self, name: str, level: int) -> np.ndarray:
+        """An array of a level by the name that the level has for it, such as "mask" or "lo", in place.
+
+        >>> Tensor.from_coo((4,), [[1, 3]], [5., 7.], "b").array("mask", 0)
+        array([False,  True, False,  True])
+        """
+        return self._core.array(name, level)
+
     def pos(self, level: int) -> np.ndarray:
-        """Where the children of each position of the level above begin and end, in place."""
-        return self._core.pos(level)
+        """Where the children of each position of the level above begin and end, in place. Empty where a level has no
+        such array."""
+        return self._array_or_nothing("pos", level)
 
     def crd(self, level: int) -> np.ndarray:
-        """The coordinates that a level stores, in place."""
-        return self._core.crd(level)
+        """The coordinates that a level stores, in place. Empty where a level has no such array."""
+        return self._array_or_nothing("crd", level)
+
+    def _array_or_nothing(self, name: str, level: int) -> np.ndarray:
+        found = self._core.find_array(name, level)
+        return np.empty(0, np.int32) if found is None else found
 
     def set_values(self, values: Any) -> None:
         """Other values for what is stored; the pattern stays."""

@@ -5,6 +5,7 @@
 #include "api/session.hpp"
 #include "api/state.hpp"
 #include "api/waiting.hpp"
+#include "base/text.hpp"
 #include "memory/copy.hpp"
 #include "runtime/transport/agree.hpp"
 #include "spdistal/tensor.hpp"
@@ -29,33 +30,48 @@ const Storage& piece_of(const notation::TensorVar& var, const Home& home) {
 void IndexSpan::check_width(size_t wanted) const {
   if (wanted != bytes_)
     throw UserError(fmt::format("the elements of the index array have {} bytes, not {}", bytes_, wanted),
-                    "bytes() tells; operator[] reads either");
+                    "bytes() tells; operator[] reads all of them");
 }
 
-TensorBase::SharedArray TensorBase::array(Array which, size_t level) const {
+TensorBase::SharedArray TensorBase::values_array() const {
   const Home& home = collectively([&]() -> const Home& { return data_of(*state_); });
   const Storage& piece = piece_of(var(), home);
-  if (which == Array::Values) return {piece.value_bytes(), size_t(piece.nnz()), size_of(type()), piece.owner()};
+  return {piece.value_bytes(), size_t(piece.nnz()), size_of(type()), piece.owner()};
+}
+
+std::optional<TensorBase::SharedArray> TensorBase::find_array(std::string_view wanted, size_t level) const {
+  const Home& home = collectively([&]() -> const Home& { return data_of(*state_); });
+  const Storage& piece = piece_of(var(), home);
   if (level >= order())
     throw UserError(fmt::format("{} has {} levels, none with number {}", shown(var()), order(), level));
   for (const auto& [name, found] : piece.pattern().level(level).arrays)
-    if (name == (which == Array::Pos ? "pos" : "crd"))
-      return {found.data(), size_t(found.size()), size_t(found.width()), found.owner()};
-  return {nullptr, 0, sizeof(int32_t), nullptr};
+    if (name == wanted) return SharedArray{found.data(), size_t(found.size()), size_t(found.width()), found.owner()};
+  return std::nullopt;
 }
 
 int64_t TensorBase::pieces() const {
   return collectively([&] { return data_of(*state_).shares().grid.count(); });
 }
 
-IndexSpan TensorBase::pos(size_t level) const {
-  SharedArray found = array(Array::Pos, level);
+TensorBase::SharedArray TensorBase::level_array(std::string_view name, size_t level) const {
+  if (std::optional<SharedArray> found = find_array(name, level)) return *found;
+  const LevelFormat& kind = format().levels()[level];
+  std::string names = join(kind.arrays(), ", ", [](const LevelArray& each) { return each.name; });
+  throw UserError(fmt::format("level {} of {} is {}, which has no array '{}'", level, shown(var()), kind.name(), name),
+                  names.empty() ? "it has none: positions tell everything" : "it has " + names);
+}
+
+IndexSpan TensorBase::array(std::string_view name, size_t level) const {
+  SharedArray found = level_array(name, level);
   return {found.data, found.count, found.bytes};
 }
 
+IndexSpan TensorBase::pos(size_t level) const {
+  return find_array("pos", level) ? array("pos", level) : IndexSpan(nullptr, 0, sizeof(int32_t));
+}
+
 IndexSpan TensorBase::crd(size_t level) const {
-  SharedArray found = array(Array::Crd, level);
-  return {found.data, found.count, found.bytes};
+  return find_array("crd", level) ? array("crd", level) : IndexSpan(nullptr, 0, sizeof(int32_t));
 }
 
 void TensorBase::changed() {

@@ -105,6 +105,30 @@ class Sparse(unittest.TestCase):
         self.assertEqual([c.tolist() for c in columns], [[0, 1], [2, 0], [1, 3]])
         self.assertEqual(values.tolist(), [1.5, 2.5])
 
+    def test_every_level_keeps_what_it_is_given(self):
+        rows, columns, values = [0, 0, 2, 3], [1, 4, 0, 2], np.array([1.0, 2.0, 3.0, 4.0])
+        for format in ("ds", "db", "dr", "dh", "bb", "rs", "hb", "uq", "br:1,0"):
+            with self.subTest(format=format):
+                made = Tensor.from_coo((4, 5), (rows, columns), values, format)
+                np.testing.assert_array_equal(made.todense(), sp.coo_array((values, (rows, columns)), (4, 5)).toarray())
+                np.testing.assert_array_equal(made.to_scipy().toarray(), made.todense())
+
+    def test_arrays_of_levels_have_names(self):
+        made = Tensor.from_coo((2, 4), ([0, 0, 1], [1, 3, 2]), np.array([5.0, 7.0, 9.0]), "dr")
+        self.assertEqual(made.array("lo", 1).tolist(), [1, 2])
+        self.assertEqual(made.pos(1).tolist(), [0, 3, 4])
+        self.assertEqual(made.crd(1).tolist(), [])
+        with self.assertRaisesRegex(spdistal.UserError, "Banded, which has no array 'mask'(.|\n)*it has pos, lo"):
+            made.array("mask", 1)
+
+    def test_a_matrix_is_cut_into_blocks(self):
+        given = matrix()
+        made = Tensor.from_coo(given.shape, given.nonzero(), given.data, "dsdd/2x2")
+        blocks = made.todense()
+        self.assertEqual(blocks.shape[2:], (2, 2))
+        whole = blocks.transpose(0, 2, 1, 3).reshape(2 * blocks.shape[0], 2 * blocks.shape[1])
+        np.testing.assert_array_equal(whole[:given.shape[0], :given.shape[1]], given.toarray())
+
     def test_values_change_and_the_pattern_stays(self):
         given = matrix()
         made = Tensor.from_scipy(given)

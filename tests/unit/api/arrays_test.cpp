@@ -34,6 +34,24 @@ TEST_F(Arrays, AreThoseOfTheLevels) {
   EXPECT_THROW(B.crd(2), UserError);
 }
 
+TEST_F(Arrays, HaveTheNamesThatLevelsGiveThem) {
+  Tensor<double> A({3, 4}, Format({Dense, Bitmap})), C({3, 4}, Format({Dense, Banded}));
+  A(i, j) = B(i, j);
+  C(i, j) = B(i, j);
+  EXPECT_EQ(numbers(A.array("mask", 1)), (std::vector<int64_t>{0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1}));
+  EXPECT_EQ(A.array("mask", 1).as<uint8_t>()[1], 1);
+  EXPECT_EQ(A.crd(1).size(), 0u);
+  EXPECT_EQ(numbers(C.array("pos", 1)), (std::vector<int64_t>{0, 1, 1, 5}));
+  EXPECT_EQ(C.array("lo", 1)[0], 1);
+  EXPECT_EQ(C.array("lo", 1)[2], 0);
+  try {
+    B.array("mask", 1);
+    ADD_FAILURE() << "a compressed level has no mask";
+  } catch (const UserError& error) {
+    EXPECT_STREQ(error.what(), "error: level 1 of B is Compressed, which has no array 'mask'\nhint: it has pos, crd");
+  }
+}
+
 TEST_F(Arrays, OfAResultComeWithItsValue) {
   Tensor<double> A({3, 4}, CSR);
   A(i, j) = 2.0 * B(i, j);
