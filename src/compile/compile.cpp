@@ -23,6 +23,7 @@ Compiled compile(Process& process, const ScheduledStatement& said, const Homes& 
   if (runs_on_gpu(out.loops())) out.device = gpu;
   for (CompiledCopy& copy : out.copies)
     if (runs_on_gpu(copy.loops.loops())) copy.loops.device = gpu;
+  out.residence = said.residence;
   out.sent = std::move(sent);
   return out;
 }

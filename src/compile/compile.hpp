@@ -59,6 +59,7 @@ class Compiled {
   std::optional<memory::Place> device = {};
   /// Sizes of the statement's tensors, as they were found to fit (`check_sizes`).
   std::vector<int64_t> fitting;
+  Residence residence = Residence::AsSaid;
   /// What ranks sent each other to agree on it.
   runtime::Ledger sent;
 

@@ -22,7 +22,9 @@ std::optional<ChunkedLeaf> in_chunks(const lower::Distributed& program) {
 
 }  // namespace
 
-Compiled::Compiled(ConcreteStatement loops) : Compiled(Chosen{std::move(loops)}) {}
+Compiled::Compiled(ConcreteStatement loops) : Compiled(Chosen{std::move(loops)}) {
+  if (!this->loops().result.format().distribution()) residence = Residence::Anywhere;
+}
 Compiled::~Compiled() = default;
 Compiled::Compiled(Compiled&&) noexcept = default;
 

@@ -39,13 +39,15 @@ void BoundPlan::bind(const Homes& operands) {
   runtime::Recording recording(transport_.sent(), notes_.sent);
   homecoming_.reset();
   in_place_.reset();
-  stays_.reset();
+  way_.reset();
+  taken_over_.reset();
+  values_home_.reset();
+  made_ = 0;
   ready_.reset();
   first_.over = false;
   if (!located_) {
     auto at_home = [&](const notation::Access& access) { return stored_here(*operands.at(access.tensor)); };
-    located_ =
-        notes_.compiling([&] { return find_located(program_, compiled_.leaf(LeafKind::Piece, at_home).kernel()); });
+    notes_.compiling([&] { read(compiled_.leaf(LeafKind::Piece, at_home).kernel()); });
   }
   tasks_.emplace(program_, operands, result_shares_, transport_, *located_);
   launcher_.bind(*tasks_);
@@ -54,6 +56,13 @@ void BoundPlan::bind(const Homes& operands) {
   if (!by_steps()) plan_targets({});
   writes_ = program_.plan.accesses[0].privilege == plan::Privilege::Write && tasks_->are_disjoint();
   patterns_ = std::move(there);
+}
+
+// What the leaf tells of the plan, whatever its widths are.
+void BoundPlan::read(const lower::Kernel& kernel) {
+  located_ = find_located(program_, kernel);
+  if (kernel.assembly == lower::Assembly::Shared)
+    shared_ = {number_of(program_, kernel.operands[size_t(kernel.shared_tensor) - 1]), kernel.shared_level};
 }
 
 // Collective.
@@ -102,6 +111,8 @@ std::string BoundPlan::kernel() {
   return launcher_.kernel();
 }
 
-Report BoundPlan::report() const { return collect(transport_, notes_, program_.plan, *tasks_, result_shares_); }
+Report BoundPlan::report() const {
+  return collect(transport_, notes_, program_.plan, *tasks_, taken_over_ ? taken_over_->shares() : result_shares_);
+}
 
 }  // namespace spdistal

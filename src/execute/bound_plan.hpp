@@ -12,6 +12,8 @@
 #include "execute/fetches.hpp"
 #include "execute/launch.hpp"
 #include "execute/move/homecoming.hpp"
+#include "execute/move/sparse_homecoming.hpp"
+#include "execute/move/taken_over.hpp"
 #include "execute/overlap.hpp"
 
 namespace spdistal {
@@ -48,6 +50,7 @@ class BoundPlan {
   template <class F>
   void exchanging(F&& f);
 
+  void read(const lower::Kernel& kernel);
   void plan_targets(const Step& step);
   bool on_all_ranks(bool here);
 
@@ -65,9 +68,25 @@ class BoundPlan {
   void launch_chunks(Home& result, When when);
 
   // Sparse results (bound_plan_sparse.cpp).
+  /// Where a sparse result ends up: its pieces are those of its home; they become its home; they are merged there.
+  enum class Way : uint8_t { Stays, TakesOver, Moves };
   void compute_sparse(const Homes& operands, std::optional<Home>& result);
+  Way choose_way();
   bool matches_home();
-  bool keeps_patterns(const std::optional<Home>& old, const std::vector<Storage>& made);
+  bool matches_positions() const;
+  bool follows_operand() const;
+  std::vector<Storage> compute_pieces();
+  void compute_again(Home& result);
+  Home merge_pieces(const Homes& operands);
+  Home leave_pieces();
+  void move_values(const Homes& operands, Home& result);
+  bool at_once() const;
+  void keep(std::optional<Home>& result, Home fresh);
+
+  // An access, and the level of it whose positions are those of the result.
+  struct SharedPattern {
+    size_t access, level;
+  };
 
   Process& process_;
   runtime::Transport& transport_;
@@ -88,9 +107,13 @@ class BoundPlan {
   Launcher launcher_;
   std::vector<Target> targets_;
   std::optional<Homecoming> homecoming_;
-  bool writes_ = false;               // no two colours compute the same elements
-  std::optional<bool> in_place_;      // dense results; decided at the first run
-  std::optional<bool> stays_;         // sparse results, likewise: pieces that colours compute are those of the home
+  bool writes_ = false;                  // no two colours compute the same elements
+  std::optional<bool> in_place_;         // dense results; decided at the first run
+  std::optional<SharedPattern> shared_;  // the operand whose pattern a sparse result has
+  std::optional<Way> way_;               // sparse results, likewise
+  std::optional<TakenOver> taken_over_;
+  std::optional<SparseHomecoming> values_home_;
+  uint64_t made_ = 0;                 // the pattern of the result that the last run made from these operands
   std::optional<ReadyChunks> ready_;  // found at the second run
 };
 

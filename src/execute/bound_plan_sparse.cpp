@@ -1,6 +1,10 @@
 // Running a plan with a sparse result: pieces are assembled, and stay where they are or are merged by coordinate at their
-// owners.
+// owners. What a result stores depends on what its operands store and on nothing else: while these patterns stand, runs after
+// the first compute values.
+#include <algorithm>
+
 #include "execute/bound_plan.hpp"
+#include "execute/move/numbers.hpp"
 #include "tensor/distribute.hpp"
 #include "tensor/pack.hpp"
 
@@ -19,58 +23,131 @@ void take_values(Home& home, std::vector<Storage> made) {
   home.changed();
 }
 
+std::vector<Storage> take_pieces(Home& home) {
+  std::vector<Storage> out;
+  for (int64_t c = home.colours().lo; c < home.colours().hi; c++) out.push_back(std::move(home.piece(c)));
+  return out;
+}
+
+// Local. Do all pieces here store the same?
+bool same_patterns(const Home& a, const Home& b) {
+  bool same = a.shares() == b.shares();
+  for (int64_t c = a.colours().lo; c < a.colours().hi && same; c++)
+    same = same_pattern(a.piece(c).pattern(), b.piece(c).pattern());
+  return same;
+}
+
 }  // namespace
 
 void BoundPlan::compute_sparse(const Homes& operands, std::optional<Home>& result) {
   exchanging([&] { fetches_.finish(); });
+  if (!way_) way_ = choose_way();
+  bool again = result && made_ == result->pattern_version();
+  if (!again) keep(result, *way_ == Way::Moves ? merge_pieces(operands) : leave_pieces());
+  else if (*way_ == Way::Moves) move_values(operands, *result);
+  else if (shared_) compute_again(*result);
+  else take_values(*result, compute_pieces());
+}
+
+// Does every colour compute all that it computes in one go, and nobody else the same?
+bool BoundPlan::at_once() const {
+  return tasks_->steps().size() == 1 && tasks_->steps()[0].empty() && !tasks_->everywhere();
+}
+
+// Collective. A home of the pieces as they are computed.
+Home BoundPlan::leave_pieces() {
+  std::vector<Storage> made = compute_pieces();
+  const Format& format = result_var().format();
+  if (*way_ == Way::TakesOver)
+    taken_over_.emplace(transport_, program_.plan.accesses[0].tensor, home_region(program_.plan),
+                        ComputedPieces{format, result_dims_, tasks_->grid(), made}, &notes_.traffic);
+  Home out(transport_, format, result_dims_, result_var().type(), taken_over_ ? taken_over_->shares() : result_shares_,
+           std::move(made));
+  if (taken_over_) exchanging([&] { taken_over_->add_up(out); });
+  return out;
+}
+
+// Collective. Values to where elements were merged before.
+void BoundPlan::move_values(const Homes& operands, Home& result) {
+  if (!at_once() || !can_number(result_var().format(), result_dims_)) {
+    Home fresh = merge_pieces(operands);
+    return take_values(result, take_pieces(fresh));
+  }
+  std::vector<Storage> made = compute_pieces();
+  exchanging([&] {
+    if (!values_home_)
+      values_home_.emplace(transport_, program_.plan.accesses[0].tensor, home_region(program_.plan), tasks_->grid(),
+                           made, result, &notes_.traffic);
+    values_home_->run(made, result);
+  });
+}
+
+// The pieces of colours as they are computed, of a result that is not moved.
+std::vector<Storage> BoundPlan::compute_pieces() {
+  std::vector<Storage> made;
+  first_.together([&] {
+    for (int64_t c = colours().lo; c < colours().hi; c++)
+      if (rests(c, {}))
+        made.push_back(pack(Coordinates(result_dims_, result_var().type()), result_var().format(), target(c).ranges));
+      else timed(c, [&] { made.push_back(launcher_.compute(target(c).ranges, {c, {}})); });
+  });
+  return made;
+}
+
+// Values alone, into the memory of the last run.
+void BoundPlan::compute_again(Home& result) {
+  first_.together([&] {
+    for (int64_t c = colours().lo; c < colours().hi; c++)
+      if (!rests(c, {})) timed(c, [&] { launcher_.compute_into(result.piece(c), {c, {}}); });
+  });
+  if (taken_over_) exchanging([&] { taken_over_->add_up(result); });
+  result.changed();
+}
+
+Home BoundPlan::merge_pieces(const Homes& operands) {
   const Format& format = result_var().format();
   Coordinates entries(result_dims_, result_var().type());
-  std::vector<Storage> made;
-  if (!stays_)
-    stays_ = tasks_->steps().size() == 1 && !by_steps() && writes_ && !tasks_->everywhere() && matches_home();
   for (const Step& step : tasks_->steps()) {
     exchanging([&] { fetches_.fetch(operands, step); });
     if (by_steps()) plan_targets(step);
     first_.together([&] {
       for (int64_t c = colours().lo; c < colours().hi; c++) {
-        if (tasks_->is_idle(c, step)) {
-          if (*stays_) made.push_back(pack(Coordinates(result_dims_, result_var().type()), format, target(c).ranges));
-          continue;
-        }
+        if (tasks_->is_idle(c, step)) continue;
         timed(c, [&] {
           Storage piece = launcher_.compute(target(c).ranges, {c, step});
-          if (*stays_) return made.push_back(std::move(piece));
           notes_.packed[size_t(c - colours().lo)] += piece.nnz() * int64_t(size_of(piece.type()));
           entries.append(unpack(piece));
         });
       }
     });
   }
+  std::optional<Home> out;
   exchanging([&] {
-    std::optional<Home> fresh;
-    if (!*stays_) {
-      runtime::Sending results(transport_.sent(), program_.plan.accesses[0].tensor, runtime::Cargo::Results);
-      fresh = tasks_->everywhere() ? scatter(transport_, pack(std::move(entries), format), result_shares_)
-                                   : pack(transport_, std::move(entries), format, result_shares_);
-      for (int64_t q = fresh->colours().lo; q < fresh->colours().hi; q++) made.push_back(std::move(fresh->piece(q)));
-    }
-    if (keeps_patterns(result, made)) {
-      take_values(*result, std::move(made));
-    } else if (!fresh) {
-      result.emplace(transport_, format, result_dims_, result_var().type(), result_shares_, std::move(made));
-    } else {
-      for (size_t k = 0; k < made.size(); k++) fresh->piece(fresh->colours().lo + int64_t(k)) = std::move(made[k]);
-      result = std::move(fresh);
-    }
+    runtime::Sending results(transport_.sent(), program_.plan.accesses[0].tensor, runtime::Cargo::Results);
+    out = tasks_->everywhere() ? scatter(transport_, pack(std::move(entries), format), result_shares_)
+                               : pack(transport_, std::move(entries), format, result_shares_);
   });
+  return std::move(*out);
 }
 
-// Collective. Does the result store what it stored before? Then who reads it need not look again.
-bool BoundPlan::keeps_patterns(const std::optional<Home>& old, const std::vector<Storage>& made) {
-  bool same = old && old->shares() == result_shares_ && size_t(old->colours().size()) == made.size();
-  for (size_t k = 0; k < made.size() && same; k++)
-    same = same_pattern(made[k].pattern(), old->piece(old->colours().lo + int64_t(k)).pattern());
-  return on_all_ranks(same);
+// Collective. Where the result stores what it stored before, it keeps its patterns: who reads it need not look again.
+void BoundPlan::keep(std::optional<Home>& result, Home fresh) {
+  if (on_all_ranks(result && same_patterns(*result, fresh))) take_values(*result, take_pieces(fresh));
+  else result = std::move(fresh);
+  made_ = result->pattern_version();
+}
+
+// ---- where pieces end up ----
+
+// Collective.
+BoundPlan::Way BoundPlan::choose_way() {
+  if (!at_once()) return Way::Moves;
+  if (writes_ && matches_home()) return Way::Stays;
+  if (!shared_ || program_.leaf.start != Start::Zero || !can_number(result_var().format(), result_dims_))
+    return Way::Moves;
+  if (!follows_operand()) return Way::Moves;
+  if (matches_positions()) return Way::Stays;
+  return compiled_.residence == Residence::Anywhere ? Way::TakesOver : Way::Moves;
 }
 
 // Collective. Are the pieces that colours compute just those of the result's home?
@@ -83,6 +160,37 @@ bool BoundPlan::matches_home() {
       same = share.coordinates[d] == interval(target(c).ranges[d]);
   }
   return on_all_ranks(same);
+}
+
+// Do colours, one after the other, have positions of the operand that the result has the pattern of?
+bool BoundPlan::follows_operand() const {
+  if (!program_.accesses[shared_->access].split) return false;
+  int64_t next = 0;
+  for (int64_t c = 0; c < tasks_->grid().count(); c++) {
+    if (tasks_->is_idle(c, {})) continue;
+    Range mine = tasks_->split_positions(shared_->access, c);
+    if (mine.lo < next) return false;
+    next = mine.hi;
+  }
+  return true;
+}
+
+// Are those just the positions of the result's home?
+bool BoundPlan::matches_positions() const {
+  const lower::PlannedAccess& operand = program_.accesses[shared_->access];
+  size_t last = result_var().order() - 1;
+  if (operand.access.tensor.order() != result_var().order() || operand.split->levels.last != last) return false;
+  int64_t count = tasks_->grid().count(), all = tasks_->positions(operand.access, last);
+  if (result_shares_.grid.count() != count) return false;
+  for (int64_t c = 0; c < count; c++) {
+    Share wanted = whole_share(result_dims_);
+    wanted.positions.push_back({last, c, count});
+    Range mine = tasks_->is_idle(c, {}) ? Range{0, 0} : tasks_->split_positions(shared_->access, c);
+    Range share = block(all, count, c);
+    bool same = mine == share || (mine.size() <= 0 && share.size() <= 0);
+    if (!same || !(result_shares_.of[size_t(c)] == wanted)) return false;
+  }
+  return true;
 }
 
 }  // namespace spdistal

@@ -220,6 +220,10 @@ Need Tasks::need(size_t access, int64_t colour, const Step& step, const Pieces& 
   return out;
 }
 
+Range Tasks::split_positions(size_t access, int64_t colour) const {
+  return bounds_.of(program_.accesses[access].split->position, values_for(access, colour, {}));
+}
+
 // None: everything.
 std::optional<Space> Tasks::evaluate(const plan::Set& set, int64_t colour, const Pieces& pieces) {
   return match(

@@ -74,6 +74,9 @@ StatementState Reader::statement() {
   scope_.declare = nullptr;
   all_used();
   StatementState out = say(assignment);
+  // That of the machine is only assumed.
+  const std::string& result = assignment.lhs.tensor.symbol().name();
+  if (!distributions_.contains(result) && !given(result)) out.residence = Residence::Anywhere;
   if (!trim(text_.schedule).empty()) {
     schedule::Scheduled scheduled =
         schedule::apply_text(text_.schedule, {scope_, machine_ ? &*machine_ : nullptr}, out.scheduled);

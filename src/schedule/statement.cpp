@@ -97,7 +97,8 @@ ScheduledStatement make_statement(const notation::Assignment& assignment) {
     meant = {assignment.lhs, notation::AssignOp::Set,
              notation::Binary{notation::BinaryOp::Add, assignment.lhs, meant.rhs}};
   notation::ConcreteStatement concrete = notation::concretize(meant).value();
-  return {meant, concrete, concrete};
+  bool placed = result.format().distribution().has_value();
+  return {meant, concrete, concrete, {}, placed ? Residence::AsSaid : Residence::Anywhere};
 }
 
 }  // namespace spdistal

@@ -7,11 +7,15 @@
 
 namespace spdistal {
 
+/// Where a result lives: where its distribution says, or wherever it is computed, for nobody asked for a place.
+enum class Residence : uint8_t { AsSaid, Anywhere };
+
 struct ScheduledStatement {
   notation::Assignment assignment;
   notation::ConcreteStatement initial;  // before any command
   notation::ConcreteStatement scheduled;
   std::vector<Command> commands = {};
+  Residence residence = Residence::AsSaid;
 };
 
 /// Checks and concretises a statement. `+=` to a sparse tensor means that what it holds is an operand. Throws UserError.

@@ -4,6 +4,7 @@
 
 #include "runtime/task/mapping.hpp"
 #include "runtime/transport/agree.hpp"
+#include "tensor/nodes.hpp"
 
 namespace spdistal {
 
@@ -29,7 +30,7 @@ Home::Home(runtime::Transport& transport, Format format, std::vector<int64_t> di
       require(piece.dims() == out->dims && piece.type() == type_ && piece.format().levels() == out->format.levels() &&
                   piece.format().mode_order() == out->format.mode_order(),
               "pieces are of the format, sizes and type of their tensor");
-    find_owned(*out);
+    find_owned(*out, pieces_);
     return out;
   });
   plan->counts = count_positions(transport, plan->simple, plan->format, plan->dims, plan->colours, pieces_);
@@ -54,7 +55,23 @@ int64_t Home::count_elements(runtime::Transport& transport) const {
   return transport.allreduce(count, runtime::ReduceOp::Sum);
 }
 
-void Home::find_owned(Plan& plan) {
+namespace {
+
+// Of elements that are fused numbers in storage order: is the first or the last of a piece outside of its share?
+bool reaches_beyond(const Share& share, const Storage& piece) {
+  if (share.fused.empty() && !holds_nothing(share, piece.dims())) return false;
+  if (piece.order() == 0 || piece.nnz() == 0) return false;
+  auto is_outside = [&](int64_t position) {
+    std::vector<int64_t> path = path_to(piece.pattern(), piece.order() - 1, position), at(path.size());
+    for (size_t k = 0; k < path.size(); k++) at[size_t(piece.format().mode_order()[k])] = path[k];
+    return !admits(share, piece.dims(), at);
+  };
+  return is_outside(0) || is_outside(piece.nnz() - 1);
+}
+
+}  // namespace
+
+void Home::find_owned(Plan& plan, const std::vector<Storage>& pieces) {
   size_t tail = plan.tree.tail();
   // Levels that store more than what occurs may store what is another colour's.
   auto stores_more = [&](size_t dimension) {
@@ -71,6 +88,7 @@ void Home::find_owned(Plan& plan) {
     for (const FusedRange& fused : mine.fused)
       owned.padded = owned.padded || std::any_of(fused.dims.begin(), fused.dims.end(), stores_more);
     for (const PositionBlock& split : mine.positions) owned.padded = owned.padded || split.level >= tail;
+    owned.padded = owned.padded || reaches_beyond(mine, pieces[size_t(c - plan.colours.lo)]);
     owned.nothing = holds_nothing(mine, plan.dims) || alike[size_t(c)] != c;
     if (owned.nothing) continue;
     for (int64_t b : index.before(c)) {

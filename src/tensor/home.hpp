@@ -2,7 +2,8 @@
 //
 // A piece is a small tensor of the same format with global coordinates and local positions. Its dense levels cover the
 // smallest range around the colour's share (of position blocks: around what is there), so that a piece may store more
-// than its share: zeros between, which belong to other colours or to none.
+// than its share: zeros between, which belong to other colours or to none. So does one that was computed where it is: its
+// first element may be a part of one that belongs to the colour before.
 //
 // Always holds: an element that several colours hold belongs to the lowest of them; versions, counts and shares are the
 // same on every rank.
@@ -110,7 +111,7 @@ class Home {
   Home(std::shared_ptr<const Plan> plan, ScalarType type, std::vector<Storage> pieces, uint64_t version)
       : plan_(std::move(plan)), type_(type), pieces_(std::move(pieces)), version_(version) {}
   int64_t count_elements(runtime::Transport& transport) const;
-  static void find_owned(Plan& plan);
+  static void find_owned(Plan& plan, const std::vector<Storage>& pieces);
   static void find_cuts(Plan& plan, const std::vector<Storage>& pieces, const std::vector<NodeEnds>& ends);
   size_t index(int64_t colour) const {
     require(colours().contains(colour), "a rank has the pieces of its own colours");

@@ -1,0 +1,150 @@
+// Where sparse results end up: those that store what an operand stores take over its pieces, and only what is cut between
+// colours is added up; others are packed once, and from then on values alone go home. Counts are from the definition.
+#include <gtest/gtest.h>
+
+#include "mpi/ranks.hpp"
+#include "reference/arithmetic.hpp"
+#include "reference/evaluate.hpp"
+#include "support/elements.hpp"
+#include "support/placed_program.hpp"
+#include "tensor/distribute.hpp"
+
+namespace spdistal {
+namespace {
+
+using runtime::Transport;
+using test::PlacedProgram;
+using test::PlacedRun;
+using test::PlacedText;
+
+constexpr int64_t bytes = sizeof(double);
+
+// Runs a program three times on 2, 3, 4 and 7 pieces; `check` sees the run, which time it is, the data and the pieces.
+template <class F>
+void on_machines(PlacedText text, F&& check) {
+  runtime::testkit::on_ranks([&](Transport& t) {
+    for (int64_t pieces : {2, 3, 4, 7}) {
+      text.machine = std::to_string(pieces);
+      PlacedProgram program = test::parse_placed(text);
+      reference::Arrays data = test::draw_data(program, uint64_t(pieces), 3);
+      reference::Arrays wanted = data;
+      reference::evaluate(program.assignment, wanted);
+      PlacedRun run(t, program, data);
+      SCOPED_TRACE(std::to_string(pieces) + " pieces on " + std::to_string(t.size()) + " ranks\n" +
+                   plan::print(run.plan()));
+      for (int round = 0; round < 3; round++) {
+        run.compute();
+        Result<> sound = verify(t, run.result());
+        EXPECT_TRUE(sound) << sound.refusal().str();
+        EXPECT_TRUE(run.gathered_result() == wanted.at(program.assignment.lhs.tensor)) << "round " << round;
+        check(run, round, data.at(program.tensors.at("B")), pieces);
+        if (t.allreduce(int32_t(::testing::Test::HasFailure()), runtime::ReduceOp::Max)) return;
+      }
+    }
+  });
+}
+
+// Of equal shares of the stored elements: how many begin with coordinates, of the first dimensions, that the share before
+// ended with.
+int64_t cut_elements(const reference::Array& array, size_t dims, int64_t pieces) {
+  std::vector<std::vector<int64_t>> stored;
+  test::each_element(array.dims, [&](const std::vector<int64_t>& at, size_t position) {
+    if (!reference::is_zero(array.values[position])) stored.emplace_back(at.begin(), at.begin() + long(dims));
+  });
+  size_t share = (stored.size() + size_t(pieces) - 1) / size_t(pieces);
+  int64_t cuts = 0;
+  for (size_t first = share; first < stored.size(); first += share) cuts += stored[first] == stored[first - 1];
+  return cuts;
+}
+
+void expect_in_place(const Report& report, const std::string& access, const std::string& tensor) {
+  PieceReport::Moved moved = report.total(access);
+  EXPECT_EQ(moved.received + moved.copied + moved.packed, 0) << report.str();
+  for (const SentReport& sent : report.sent)
+    if (sent.tensor == tensor) { EXPECT_EQ(sent.kind, "indices") << report.str(); }
+}
+
+const std::string sddmm = "A(i,j) = B(i,j) * C(i,k) * D(k,j)";
+const std::string shares = "fuse(i,j,f); pos(f,fp,B(i,j)); divide(fp,fo,fi,M.x); distribute(fo)";
+
+TEST(SparseResults, OfSddmmByNonZerosTakeOverThePiecesOfTheOperand) {
+  for (const char* formats : {"A:ds B:ds", "A:ss B:ss", "A:uq B:uq"})
+    on_machines({.statement = sddmm,
+                 .formats = formats,
+                 .sizes = {{"i", 20}, {"j", 23}, {"k", 5}},
+                 .distributions = {"B(x,y) fuse(x,y,f) -> M(~f)"},
+                 .schedule = shares},
+                [](PlacedRun& run, int, const auto&, int64_t) {
+                  expect_in_place(run.report(), "A(i,j)", "A");
+                  const Home &a = run.result(), &b = run.home("B");
+                  ASSERT_EQ(a.colours(), b.colours());
+                  for (int64_t c = a.colours().lo; c < a.colours().hi; c++)
+                    EXPECT_TRUE(same_pattern(a.piece(c).pattern(), b.piece(c).pattern()));
+                });
+}
+
+TEST(SparseResults, OfSddmmByNonZerosStayInAHomeOfNonZeros) {
+  on_machines({.statement = sddmm,
+               .formats = "A:ds B:ds",
+               .sizes = {{"i", 20}, {"j", 23}, {"k", 5}},
+               .distributions = {"A(x,y) fuse(x,y,f) -> M(~f)", "B(x,y) -> M(y)"},
+               .schedule = shares},
+              [](PlacedRun& run, int, const auto&, int64_t) { expect_in_place(run.report(), "A(i,j)", "A"); });
+}
+
+TEST(SparseResults, OfSpttvByNonZerosAddUpOnlyWhatIsCutBetweenColours) {
+  for (const char* formats : {"A:ds B:dss", "A:ss B:sss"})
+    on_machines({.statement = "A(i,j) = B(i,j,k) * c(k)",
+                 .formats = formats,
+                 .sizes = {{"i", 7}, {"j", 4}, {"k", 9}},
+                 .distributions = {"B(x,y,z) fuse(x,y,z,f) -> M(~f)"},
+                 .schedule = "fuse(i,j,g); fuse(g,k,f); pos(f,fp,B(i,j,k)); divide(fp,fo,fi,M.x); distribute(fo)"},
+                [](PlacedRun& run, int, const reference::Array& b, int64_t pieces) {
+                  PieceReport::Moved moved = run.report().total("A(i,j)");
+                  EXPECT_EQ(moved.received, bytes * cut_elements(b, 2, pieces));
+                  EXPECT_EQ(moved.packed, 0);
+                });
+}
+
+// One row over all pieces: colours between have nothing but a part of one element.
+TEST(SparseResults, MayBeOneElementThatAllColoursHaveAPartOf) {
+  on_machines(
+      {.statement = "a(i) = B(i,j) * c(j)", .formats = "a:s B:ss", .sizes = {{"i", 2}, {"j", 90}}, .schedule = shares},
+      [](PlacedRun& run, int, const reference::Array& b, int64_t pieces) {
+        EXPECT_EQ(run.report().total("a(i)").received, bytes * cut_elements(b, 1, pieces));
+        EXPECT_EQ(cut_elements(b, 1, pieces), pieces - 1);
+      });
+}
+
+TEST(SparseResults, ThatLiveElsewhereArePackedOnceAndThenValuesAloneGoHome) {
+  for (const char* schedule : {"divide(i,io,ii,M.x); distribute(io)", shares.c_str()})
+    on_machines({.statement = sddmm,
+                 .formats = "A:ds B:ds",
+                 .sizes = {{"i", 20}, {"j", 23}, {"k", 5}},
+                 .distributions = {"A(x,y) -> M(y)", "B(x,y) -> M(x)"},
+                 .schedule = schedule},
+                [](PlacedRun& run, int round, const auto&, int64_t) {
+                  Report report = run.report();
+                  if (round == 0) { EXPECT_GT(report.total("A(i,j)").packed, 0); }
+                  if (round < 2) return;
+                  EXPECT_EQ(report.total("A(i,j)").packed, 0);
+                  EXPECT_EQ(report.bytes_sent("indices"), 0) << report.str();
+                  EXPECT_EQ(report.bytes_sent("results"), report.total("A(i,j)").between_ranks);
+                });
+}
+
+TEST(SparseResults, OfUnknownPatternsAreAddedUpAtHomeFromValuesAlone) {
+  on_machines({.statement = "A(i,j) = B(i,k) * C(k,j)",
+               .formats = "A:ds B:ds C:ds",
+               .sizes = {{"i", 20}, {"k", 23}, {"j", 14}},
+               .distributions = {"A(x,y) -> M(x)", "B(x,y) -> M(x)", "C(x,y) -> M(x)"},
+               .schedule = "reorder(i,k,j); divide(k,ko,ki,M.x); reorder(ko,i,ki,j); distribute(ko)"},
+              [](PlacedRun& run, int round, const auto&, int64_t) {
+                if (round < 2) return;
+                EXPECT_EQ(run.report().total("A(i,j)").packed, 0);
+                EXPECT_EQ(run.report().bytes_sent("indices"), 0);
+              });
+}
+
+}  // namespace
+}  // namespace spdistal
