@@ -102,27 +102,42 @@ double imbalance(runtime::Transport& transport, const Home& home, int64_t pieces
   return all == 0 ? 1 : double(most) * double(pieces) / double(all);
 }
 
+// Can the result take parts of elements from anywhere? A dense one can; a sparse one where it stays with the operand whose
+// pattern it has.
+bool can_follow(const ConcreteStatement& statement, Residence residence, const notation::Access& operand) {
+  if (statement.result.format().is_dense()) return true;
+  if (residence != Residence::Anywhere) return false;
+  std::optional<notation::Access> shared = lower::shared_operand(statement);
+  return shared && shared->tensor == operand.tensor && shared->indices == operand.indices;
+}
+
 // An operand whose blocks of rows would be badly skewed, and whose loops go over all it stores: its non-zeros can be dealt
-// out, where the result can be added up.
+// out, where the result can follow it.
 struct Skewed {
   notation::Access access;
   double skew;
 };
-std::optional<Skewed> skewed_operand(Process& process, const ConcreteStatement& statement, int64_t blocks,
-                                     const Homes& homes, int64_t worth_it) {
+struct SkewOptions {
+  int64_t blocks;
+  int64_t worth_it;  // non-zeros of a block
+  Residence residence = Residence::AsSaid;
+};
+std::optional<Skewed> skewed_operand(Process& process, const ConcreteStatement& statement, const Homes& homes,
+                                     const SkewOptions& options) {
   constexpr double badly = 2;
   std::vector<Forall> loops = outer_loops(statement.body);
-  if (loops.empty() || !statement.result.format().is_dense() || !loops.back().body.is<Assign>()) return {};
+  if (loops.empty() || !loops.back().body.is<Assign>()) return {};
   std::optional<Skewed> out;
   each<notation::Access>(loops.back().body.as<Assign>()->rhs, [&](const notation::Access& a) {
     const Format& format = a.tensor.format();
     if (out || a.tensor.order() < 2 || format.is_dense() || !homes.contains(a.tensor)) return;
+    if (!can_follow(statement, options.residence, a)) return;
     if (format.levels().back().properties().full) return;
     for (size_t k = 0; k < a.tensor.order(); k++)
       if (k >= loops.size() || !(loops[k].var == a.indices[size_t(format.mode_order()[k])])) return;
     const Home& home = *homes.at(a.tensor);
-    if (home.nnz() < worth_it * blocks) return;
-    double skew = imbalance(process.transport(), home, blocks);
+    if (home.nnz() < options.worth_it * options.blocks) return;
+    double skew = imbalance(process.transport(), home, options.blocks);
     if (skew >= badly) out = Skewed{a, skew};
   });
   return out;
@@ -144,15 +159,14 @@ std::vector<Command> into_positions(const ConcreteStatement& statement, const no
 }
 
 // Equal shares of the non-zeros, where blocks of rows would be badly skewed.
-std::optional<Chosen> over_non_zeros(Process& process, const Chosen& chosen, int64_t pieces, const Homes& homes,
-                                     Unit unit) {
-  constexpr int64_t worth_it = 4096;  // non-zeros of a piece
+std::optional<Chosen> over_non_zeros(Process& process, const Chosen& chosen, const SkewOptions& options,
+                                     const Homes& homes, Unit unit) {
   const ConcreteStatement& statement = chosen.statement;
-  std::optional<Skewed> skewed = skewed_operand(process, statement, pieces, homes, worth_it);
+  std::optional<Skewed> skewed = skewed_operand(process, statement, homes, options);
   if (!skewed) return {};
   IndexVar position("fp"), outer("fo"), inner("fi");
   std::vector<Command> commands = into_positions(statement, skewed->access, position);
-  commands.push_back(Divide{position, outer, inner, pieces});
+  commands.push_back(Divide{position, outer, inner, options.blocks});
   commands.push_back(Distribute{{outer}});
   Result<ConcreteStatement> cut_up = schedule::apply(commands, statement);
   if (!cut_up) return {};
@@ -171,8 +185,7 @@ std::optional<Chosen> over_non_zeros(Process& process, const Chosen& chosen, int
 // busy when all others are done.
 std::optional<ConcreteStatement> over_positions_on_gpu(Process& process, const ConcreteStatement& statement,
                                                        const Homes& homes) {
-  constexpr int64_t blocks = 1024, worth_it = 64;
-  std::optional<Skewed> skewed = skewed_operand(process, statement, blocks, homes, worth_it);
+  std::optional<Skewed> skewed = skewed_operand(process, statement, homes, {.blocks = 1024, .worth_it = 64});
   if (!skewed) return {};
   IndexVar position("fp");
   std::vector<Command> commands = into_positions(statement, skewed->access, position);
@@ -267,7 +280,8 @@ Chosen choose(Process& process, const ScheduledStatement& statement, int64_t pie
     if (int ranks = process.transport().size(); ranks > 1) c.statement = over_pieces({c.statement}, ranks).statement;
     c.statement = inside(c.statement);
   }
-  if (auto balanced = over_non_zeros(process, chosen, pieces, homes, gpus ? GPUThread : CPUThread)) return *balanced;
+  SkewOptions options{.blocks = pieces, .worth_it = 4096, .residence = statement.residence};
+  if (auto balanced = over_non_zeros(process, chosen, options, homes, gpus ? GPUThread : CPUThread)) return *balanced;
   chosen = over_pieces(std::move(chosen), pieces);
   chosen.statement = inside(chosen.statement);
   return chosen;

@@ -27,6 +27,13 @@ const Strategy& strategy_of(const Context& c) {
   return **std::find_if(std::begin(strategies), std::end(strategies), is_it);
 }
 
+std::optional<notation::Access> shared_operand(const notation::ConcreteStatement& statement) {
+  Options options;
+  Context c(statement, options);
+  if (choose_strategy(c).assembly != Assembly::Shared) return {};
+  return c.access(c.kernel.shared_tensor);
+}
+
 Kernel lower(const notation::ConcreteStatement& statement, const Options& options) {
   Context c(statement, options);
   choose_strategy(c).emit(c);

@@ -100,6 +100,9 @@ struct Options {
 /// The accesses that are read, as the operands of the kernel will be.
 std::vector<notation::Access> operands_of(const notation::ConcreteStatement& statement);
 
+/// The operand that stores just what a sparse result does, where one does: the result shares its pattern.
+std::optional<notation::Access> shared_operand(const notation::ConcreteStatement& statement);
+
 /// Requires a well-formed statement whose sizes are consistent. Loops that are distributed and still in the statement
 /// are lowered as plain ones.
 Kernel lower(const notation::ConcreteStatement& statement, const Options& options = {});

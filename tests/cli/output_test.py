@@ -88,6 +88,23 @@ class Outputs(unittest.TestCase):
         done = self.run_tool("a(i) = max(b(i), 0)", "-g", "b:ones", "-n", "i=10", "--time", "3")
         self.assertRegex(done.stdout, r"time: [0-9.e-]+ ms, [0-9.e-]+ GB/s\n")
 
+    def test_skewed_operands_have_their_non_zeros_dealt_out_where_nobody_says_how(self):
+        tensor = ("-g", "B:powerlaw,1000,90,80,30000")
+        for program in (("A(i,j) = B(i,j) * C(i,k) * D(k,j)", "-f", "A:ds", "-f", "B:ds", "-n", "k=4", "-g", "B:rmat,12,8", "-g",
+                         "C:random", "-g", "D:random"),
+                        ("A(i,j) = B(i,j,k) * c(k)", "-f", "A:ss", "-f", "B:sss", *tensor, "-g", "c:random"),
+                        ("A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", "-f", "B:dss", *tensor, "-n", "l=3", "-g", "C:random", "-g",
+                         "D:random")):
+            with self.subTest(program=program[0]):
+                out = self.run_tool(*program, "-m", "4", "--print", "plan", "--check").stdout
+                self.assertIn("because blocks of i would have up to", out)
+                self.assertIn("check: right", out)
+
+    def test_sparse_results_with_a_place_of_their_own_keep_rows_whole(self):
+        out = self.run_tool("A(i,j) = B(i,j) * c(j)", "-f", "A:ds", "-f", "B:ds", "-g", "B:rmat,12,8", "-g", "c:random", "-m", "3",
+                            "-d", "A(x,y) -> M(x)", "--print", "plan", "--check").stdout
+        self.assertIn("because i is the outermost dimension of A", out)
+
     def test_looking_at_a_program_changes_nothing(self):
         total = ("s += b(i)", "-n", "i=3", "-g", "b:ones")
         grown = ("A(i,j) = A(i,j) + B(i,j)", "-f", "A:ds", "-f", "B:ds", "-g", "B:banded,6,3", "-g", "A:banded,6,1")

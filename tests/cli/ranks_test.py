@@ -50,6 +50,27 @@ class Ranks(unittest.TestCase):
         self.assertEqual(sum(sent.values()), report["bytes_sent"])
         self.assertEqual(len(report["pieces"]), 3)
 
+    def ghosts(self, ranks, generator, *more):
+        """Elements of c that each piece receives in a product by rows."""
+        rows = f"divide(i,io,ii,{ranks}); distribute(io)"
+        out = self.run_tool(ranks, "a(i) = B(i,j) * c(j)", "-f", "B:ds", "-g", f"B:{generator}", "-g", "c:ones", "-s", rows,
+                            "--report=json", *more).stdout
+        return [piece["moved"]["c(j)"]["received"] // 8 for piece in json.loads(out[out.index("{"):])["pieces"]]
+
+    def test_ghosts_of_a_band_are_half_of_it_at_each_inner_side(self):
+        self.assertEqual(self.ghosts(2, "banded,1000,11"), [5, 5])
+        self.assertEqual(self.ghosts(4, "banded,1000,11"), [5, 10, 10, 5])
+
+    def test_ghosts_of_a_uniform_matrix_are_the_distinct_columns_that_live_elsewhere(self):
+        for ranks in (2, 4):
+            found = self.ghosts(ranks, "uniform,2000,2000,3", "-o", "B:B.mtx")
+            columns = [set() for _ in range(ranks)]
+            for line in (self.folder / "B.mtx").read_text().split("\n")[2:-1]:
+                row, column = (int(x) - 1 for x in line.split()[:2])
+                if row * ranks // 2000 != column * ranks // 2000:
+                    columns[row * ranks // 2000].add(column)
+            self.assertEqual(found, [len(c) for c in columns])
+
     def test_every_rank_count_computes_the_same_files(self):
         for ranks in (0, 1, 3):
             self.run_tool(ranks, "A(i,j) = B(i,k) * B(k,j)", "-f", "A:ds", "-f", "B:ds", "-g", "B:stencil7,4", "-o",
