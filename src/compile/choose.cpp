@@ -124,7 +124,10 @@ struct SkewOptions {
 };
 std::optional<Skewed> skewed_operand(Process& process, const ConcreteStatement& statement, const Homes& homes,
                                      const SkewOptions& options) {
-  constexpr double badly = 2;
+  // A dense result moves where it is computed elsewhere than it lives; one that follows an operand does not. Of two blocks
+  // none has more than twice its share.
+  bool moves = statement.result.format().is_dense();
+  double badly = moves ? std::min(2.0, double(options.blocks + 1) / 2) : 1.25;
   std::vector<Forall> loops = outer_loops(statement.body);
   if (loops.empty() || !loops.back().body.is<Assign>()) return {};
   std::optional<Skewed> out;
