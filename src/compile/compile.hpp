@@ -19,6 +19,7 @@ enum class LeafKind : uint8_t {
   Piece,   // those inside the loops around the leaf, over pieces; the result starts from nothing
   Adding,  // likewise, adding to the result
   Chunk,   // one of the chunks of a leaf, adding to the result
+  Values,  // as Piece, of a sparse result whose pattern stands: only its values, where the loops find their places
 };
 
 /// The leaf with its outermost loop cut into chunks.

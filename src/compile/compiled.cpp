@@ -41,8 +41,9 @@ const ConcreteStatement& Compiled::loops_of(LeafKind kind) const {
 LeafOptions Compiled::options_of(LeafKind kind) const {
   if (kind == LeafKind::Whole) return {.device = device};
   LeafOptions out{.operands = lower::Operands::Pieces,
-                  .start = kind == LeafKind::Piece ? Start::Zero : Start::Old,
+                  .start = kind == LeafKind::Piece || kind == LeafKind::Values ? Start::Zero : Start::Old,
                   .device = device};
+  if (kind == LeafKind::Values) out.pattern = lower::ResultPattern::Stands;
   for (const Forall& loop : program().loops) out.outer.push_back(loop.var);
   if (kind == LeafKind::Chunk) out.outer.push_back(chunked()->var);
   return out;

@@ -88,7 +88,8 @@ lower::Options Leaf::lowering(const ConcreteStatement& statement, const std::vec
           .largest_dense_workspace = options.largest_dense_workspace,
           .operands = options.operands,
           .outer = options.outer,
-          .start = options.start};
+          .start = options.start,
+          .pattern = options.pattern};
 }
 
 bool Leaf::fits(size_t k, const Pattern& piece) const {
@@ -111,7 +112,12 @@ bool Leaf::fits(const PatternOf& pieces) const {
 bool Leaf::overwrites() const { return kernel_.assembly == lower::Assembly::Dense && start() == Start::Zero; }
 
 bool Leaf::is_placed() const {
-  return kernel_.assembly == lower::Assembly::Dense || kernel_.assembly == lower::Assembly::Shared;
+  return kernel_.assembly == lower::Assembly::Dense || kernel_.assembly == lower::Assembly::Shared ||
+         kernel_.keeps_pattern;
+}
+
+bool Leaf::keeps(const Pattern& result) const {
+  return kernel_.keeps_pattern && widths_of(result) == narrowest_widths(kernel_.result);
 }
 
 }  // namespace spdistal

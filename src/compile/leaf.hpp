@@ -36,6 +36,8 @@ struct LeafOptions {
   lower::Operands operands = lower::Operands::Whole;
   /// What the result holds before a call, where that is not what the statement says.
   std::optional<notation::Start> start = {};
+  /// What a result that is assembled stores before a call.
+  lower::ResultPattern pattern = lower::ResultPattern::Made;
   /// Results that are assembled have positions of 32 bits up to this many entries: tests take fewer than 2^31 - 1.
   int64_t largest_position = std::numeric_limits<int32_t>::max();
   /// The device that the kernel runs on, if it is not the host, and how loops are mapped to it.
@@ -76,6 +78,8 @@ class Leaf {
   int64_t largest_position() const { return options_.largest_position; }
   /// Has the result a place for every element before the call? Otherwise the kernel assembles it.
   bool is_placed() const;
+  /// Does it write values alone of a result that is assembled else, where this pattern has them?
+  bool keeps(const Pattern& result) const;
   /// Does it write every element of a dense result, whatever was there before?
   bool overwrites() const;
   /// Are a piece's index arrays as wide as those that operand k was lowered for?

@@ -14,12 +14,15 @@ using namespace notation;
 
 namespace {
 
+const Step no_step;
+
+void take_values(Storage& piece, Storage made) {
+  ScalarType type = made.type();
+  piece = Storage(piece.shared_pattern(), type, std::move(made).take_values());
+}
+
 void take_values(Home& home, std::vector<Storage> made) {
-  for (size_t k = 0; k < made.size(); k++) {
-    Storage& piece = home.piece(home.colours().lo + int64_t(k));
-    ScalarType type = made[k].type();
-    piece = Storage(piece.shared_pattern(), type, std::move(made[k]).take_values());
-  }
+  for (size_t k = 0; k < made.size(); k++) take_values(home.piece(home.colours().lo + int64_t(k)), std::move(made[k]));
   home.changed();
 }
 
@@ -45,8 +48,7 @@ void BoundPlan::compute_sparse(const Homes& operands, std::optional<Home>& resul
   bool again = result && made_ == result->pattern_version();
   if (!again) keep(result, *way_ == Way::Moves ? merge_pieces(operands) : leave_pieces());
   else if (*way_ == Way::Moves) move_values(operands, *result);
-  else if (shared_) compute_again(*result);
-  else take_values(*result, compute_pieces());
+  else compute_again(*result);
 }
 
 // Does every colour compute all that it computes in one go, and nobody else the same?
@@ -94,11 +96,17 @@ std::vector<Storage> BoundPlan::compute_pieces() {
   return made;
 }
 
-// Values alone, into the memory of the last run.
+// Values alone, into the memory of the last run. A kernel that does not find their places makes the pattern again.
 void BoundPlan::compute_again(Home& result) {
   first_.together([&] {
-    for (int64_t c = colours().lo; c < colours().hi; c++)
-      if (!rests(c, {})) timed(c, [&] { launcher_.compute_into(result.piece(c), {c, {}}); });
+    for (int64_t c = colours().lo; c < colours().hi; c++) {
+      if (rests(c, {})) continue;
+      Storage& piece = result.piece(c);
+      Turn again{.colour = c, .step = no_step, .pattern = lower::ResultPattern::Stands};
+      if (shared_) timed(c, [&] { launcher_.compute_into(piece, {c, no_step}); });
+      else if (launcher_.keeps(piece, again)) timed(c, [&] { launcher_.compute_into(piece, again); });
+      else timed(c, [&] { take_values(piece, launcher_.compute(target(c).ranges, {c, no_step})); });
+    }
   });
   if (taken_over_) exchanging([&] { taken_over_->add_up(result); });
   result.changed();

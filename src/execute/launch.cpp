@@ -20,6 +20,10 @@ const Leaf& Launcher::leaf_for(const Turn& turn) {
   });
 }
 
+bool Launcher::keeps(const Storage& result, const Turn& turn) {
+  return notes_.compiling([&] { return leaf_for(turn).keeps(result.pattern()); });
+}
+
 const codegen::Kernel& Launcher::code_for(const Turn& turn) {
   const codegen::Kernel& code =
       notes_.compiling([&]() -> const codegen::Kernel& { return leaf_for(turn).code(process_); });
@@ -28,7 +32,7 @@ const codegen::Kernel& Launcher::code_for(const Turn& turn) {
 }
 
 LeafCall& Launcher::call_for(const Turn& turn) {
-  KeptCall& kept = kept_[{turn.colour, turn.chunk.value_or(turn.start == Start::Old ? -1 : -2)}];
+  KeptCall& kept = kept_[{turn.colour, turn.kind(), turn.chunk.value_or(0)}];
   std::vector<const void*> there;
   for (size_t k = 1; k < program_.accesses.size(); k++) {
     there.push_back(&piece(k, turn.colour).pattern());

@@ -19,9 +19,11 @@ struct Turn {
   const Step& step;
   notation::Start start = notation::Start::Zero;
   std::optional<int64_t> chunk = {};  // of the colour's, all of them where there is none
+  lower::ResultPattern pattern = lower::ResultPattern::Made;
 
   LeafKind kind() const {
     if (chunk) return LeafKind::Chunk;
+    if (pattern == lower::ResultPattern::Stands) return LeafKind::Values;
     return start == notation::Start::Old ? LeafKind::Adding : LeafKind::Piece;
   }
 };
@@ -40,6 +42,8 @@ class Launcher {
   void compute_into(Storage& result, const Turn& turn);
   Storage compute(const std::vector<Range>& ranges, const Turn& turn);
 
+  /// Would it write values alone into a piece of a sparse result?
+  bool keeps(const Storage& result, const Turn& turn);
   /// The kernel that a colour would run, compiled.
   const codegen::Kernel& code_for(const Turn& turn);
   /// The text of a kernel that was compiled; empty where none was.
@@ -66,7 +70,7 @@ class Launcher {
   const Tasks* tasks_ = nullptr;
   std::vector<const void*> arguments_;
   std::string kernel_;
-  std::map<std::pair<int64_t, int64_t>, KeptCall> kept_;  // of a colour, and of a chunk or of all
+  std::map<std::tuple<int64_t, LeafKind, int64_t>, KeptCall> kept_;  // of a colour, a kernel, a chunk
 };
 
 }  // namespace spdistal

@@ -66,7 +66,8 @@ Context::Context(const ConcreteStatement& of, const Options& with)
       options(with),
       start(with.start.value_or(of.start)),
       lhs(find_lhs(of)),
-      kernel{{"kernel", {}, ir::block({})}, of.result, Assembly::Dense, 0, 0, operands_of(of), false, {}, {}, {}} {
+      kernel{
+          {"kernel", {}, ir::block({})}, of.result, Assembly::Dense, 0, 0, operands_of(of), false, false, {}, {}, {}} {
   print(of);
 }
 

@@ -33,6 +33,9 @@ enum class Assembly : uint8_t {
 ///            are counted it has them all, and positions of the whole that it has follow each other.
 enum class Operands : uint8_t { Whole, Pieces };
 
+/// What a result that is assembled stores before a call: nothing yet, or all that it will, so that values alone are written.
+enum class ResultPattern : uint8_t { Made, Stands };
+
 /// The value of a variable whose loop is around the kernel.
 struct OuterValue {
   IndexVar var;
@@ -69,6 +72,8 @@ struct Kernel {
   int shared_tensor = 0;
   size_t shared_level = 0;
   std::vector<notation::Access> operands;  // tensors 1, 2, … of the call
+  /// Appended: the pattern stands, and values are written where it has them.
+  bool keeps_pattern = false;
   /// The values must be zero before the call.
   bool zero_first = false;
   /// Numbers that stay symbolic, in the order of the call's scalars.
@@ -95,6 +100,8 @@ struct Options {
   /// What a result with a place for every element holds before the call, where that is not what the statement says: a
   /// later step adds to what earlier ones left. Results that are assembled always start from nothing.
   std::optional<notation::Start> start = {};
+  /// Made again where a kernel cannot find its places in a pattern that stands (`Kernel::keeps_pattern`).
+  ResultPattern pattern = ResultPattern::Made;
 };
 
 /// The accesses that are read, as the operands of the kernel will be.

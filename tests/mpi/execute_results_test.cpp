@@ -146,5 +146,27 @@ TEST(SparseResults, OfUnknownPatternsAreAddedUpAtHomeFromValuesAlone) {
               });
 }
 
+// By rows they stay, and runs after the first write values where the first one put them.
+TEST(SparseResults, OfUnknownPatternsKeepPatternAndMemoryWhileThoseOfOperandsStand) {
+  for (const char* statement : {"A(i,j) = B(i,k) * C(k,j)", "A(i,j) = B(i,j) + C(i,j)"}) {
+    on_machines({.statement = statement,
+                 .formats = "A:ds B:ds C:ds",
+                 .sizes = {{"i", 14}, {"k", 14}, {"j", 14}},
+                 .distributions = {"A(x,y) -> M(x)", "B(x,y) -> M(x)", "C(x,y) -> M(x)"},
+                 .schedule = "divide(i,io,ii,M.x); distribute(io)"},
+                [](PlacedRun& run, int round, const auto&, int64_t) {
+                  thread_local std::vector<const void*> places;  // of the first run, of this rank
+                  std::vector<const void*> now;
+                  const Home& result = run.result();
+                  for (int64_t c = result.colours().lo; c < result.colours().hi; c++) {
+                    now.push_back(&result.piece(c).pattern());
+                    now.push_back(result.piece(c).value_address());
+                  }
+                  if (round > 0) { EXPECT_EQ(now, places); }
+                  places = std::move(now);
+                });
+  }
+}
+
 }  // namespace
 }  // namespace spdistal

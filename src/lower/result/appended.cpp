@@ -1,5 +1,6 @@
 // Level by level, in the order of the loops. Where what operands store bounds what there will be, the result is filled in at
-// once, by one thread in its place, by several in parts that are put behind each other; otherwise it is counted first.
+// once, by one thread in its place, by several in parts that are put behind each other; otherwise it is counted first. Where
+// its pattern stands, each row's values are written from where the row begins.
 #include "lower/result/appended.hpp"
 
 #include <fmt/format.h>
@@ -63,11 +64,26 @@ std::vector<Var> filled_arrays(Context& c, const Scope& s, const MadeLevels& mad
   return out;
 }
 
+// Into a pattern that stands: rows tell where they begin.
+bool can_keep_pattern(const Context& c, const MadeLevels& made) {
+  return c.options.pattern == ResultPattern::Stands && made.dense > 0 && made.count == 1 && !is_for_gpu(c);
+}
+
+void fill_values(Context& c, const Scope& s, const Rooms& rooms, const Expr& shares) {
+  c.kernel.keeps_pattern = true;
+  walk_shares(c, s, rooms, shares, walk_in_place(c), [&](const Scope& inside, const Expr&, const Inside& loops) {
+    Scope here = inside;
+    here.assembling.cursors.push_back(c.f.variable("at1", ir::int64(0)));
+    loops(here);
+  });
+}
+
 void emit(Context& c) {
   Scope s = outermost(c);
   MadeLevels made = made_levels(c);
   bool in_shares = walks_in_shares(c);
   Rooms rooms = rooms_of_workspaces(c, s);
+  if (can_keep_pattern(c, made)) return fill_values(c, s, rooms, in_shares ? Expr(c.f.shares()) : ir::int64(1));
   std::optional<std::vector<int>> bounding = bounding_tensors(c, made);
   auto defined = [&](const WalkPlaces& with) { return define_walk(c, s, rooms, with); };
   WalkPlaces places{.cursors = made.count, .arrays = filled_arrays(c, s, made), .counts = true};
@@ -106,7 +122,8 @@ void add(Context& c, const Scope& s, const ElementValue& value) {
   const Var& cursor = s.assembling.cursors.back();
   when_filling(c, s, [&] {
     size_t last = c.lhs.tensor.order() - 1;
-    c.functions(0, last).append(made_level(c, s, last), cursor, s.values.at(storage_order(c.lhs)[last]));
+    if (!c.kernel.keeps_pattern)
+      c.functions(0, last).append(made_level(c, s, last), cursor, s.values.at(storage_order(c.lhs)[last]));
     c.f.store(made_vals(c, s), cursor, ir::cast(c.result_type(), value()));
   });
   c.f.increase(cursor, 1);
@@ -122,6 +139,13 @@ void close(Context& c, const Scope& s, size_t level, const Expr& position, const
   });
 }
 
+Expr place_in_dense_levels(Context& c, const Scope& s, size_t level) {
+  std::vector<IndexVar> vars = storage_order(c.lhs);
+  Expr position = ir::int64(0);
+  for (size_t k = 0; k <= level; k++) position = c.position_of(0, k, position, s.values.at(vars[k]));
+  return position;
+}
+
 // Runs the inside of one coordinate of a level, then notes what came to be below it.
 void within(Context& c, const Scope& s, const IndexVar& var, const Inside& fill) {
   std::vector<IndexVar> vars = storage_order(c.lhs);
@@ -129,14 +153,15 @@ void within(Context& c, const Scope& s, const IndexVar& var, const Inside& fill)
   size_t dense = leading_dense_levels(c.lhs.tensor.format());  // the cursors are those of the levels after them
   bool looking = s.assembling.cursors.empty();                 // for what of the loops is walked
   if (looking || level + 1 == vars.size() || level + 1 < dense) return fill(s);
+  if (c.kernel.keeps_pattern) {
+    Expr row = place_in_dense_levels(c, s, level);
+    c.f.assign(s.assembling.cursors[0], ir::cast(ScalarType::Int64, ir::load(made_weight(c, s, level + 1), row)));
+    return fill(s);
+  }
   Expr below = s.assembling.cursors[level + 1 - dense];
   Var before = c.f.constant(c.name(var) + "_start", below);
   fill(s);
-  if (level < dense) {
-    Expr position = ir::int64(0);
-    for (size_t k = 0; k <= level; k++) position = c.position_of(0, k, position, s.values.at(vars[k]));
-    return close(c, s, level, position, before, below);
-  }
+  if (level < dense) return close(c, s, level, place_in_dense_levels(c, s, level), before, below);
   c.f.when(below > before, [&] {
     const Var& cursor = s.assembling.cursors[level - dense];
     when_filling(c, s, [&] { c.functions(0, level).append(made_level(c, s, level), cursor, s.values.at(var)); });

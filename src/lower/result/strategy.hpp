@@ -4,7 +4,7 @@
 //   in place    every element has its place
 //   sharing     the result has the pattern of an operand, and so the places of its elements
 //   appended    level by level, in the order of the loops: at once or in parts where operands bound what there will be,
-//               counted and filled where they do not
+//               counted and filled where they do not; values alone where the pattern stands
 //   scattered   counted for each place of the dense levels, then filled from all of them at a time
 //   listed      coordinates and values in any order, which whoever calls the kernel packs
 #pragma once
