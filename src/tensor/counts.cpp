@@ -114,7 +114,10 @@ std::vector<int64_t> in_order(const Shares& shares, const Format& format, const 
   std::vector<Key> keys;
   for (const auto& [colour, piece] : ends) {
     const Share& share = shares.of[size_t(colour)];
-    if (holds_nothing(share, dims)) continue;
+    if (holds_nothing(share, dims)) {
+      if (piece.back().nodes > 0) keys.push_back({piece.back().first, parts_of(share), colour});  // of others
+      continue;
+    }
     Stretch stretch = *stretch_of(share, format, dims);
     Path path = share.positions.empty() ? stretch.first : piece.back().nodes > 0 ? piece.back().first : stretch.last;
     keys.push_back({std::move(path), parts_of(share), colour});

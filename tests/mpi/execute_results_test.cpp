@@ -146,6 +146,37 @@ TEST(SparseResults, OfUnknownPatternsAreAddedUpAtHomeFromValuesAlone) {
               });
 }
 
+// Whatever is stored, wherever colours cut it, and wherever the operand lives.
+TEST(SparseResults, ThatTakeOverPiecesAgreeWithTheDenseEvaluatorOnRandomData) {
+  struct Taking {
+    const char *statement, *formats, *schedule, *place;
+  };
+  const char *all = "fuse(i,j,g); fuse(g,k,f); pos(f,fp,B(i,j,k)); divide(fp,fo,fi,M.x); distribute(fo)",
+             *tubes = "fuse(i,j,f); pos(f,fp,B(i,j,k)); divide(fp,fo,fi,M.x); distribute(fo)";
+  std::vector<Taking> programs{
+      {"A(i,j) = B(i,j,k) * c(k)", "A:ds B:dss", all, "B(x,y,z) fuse(x,y,z,f) -> M(~f)"},
+      {"A(i,j) = B(i,j,k) * c(k)", "A:ss B:sss", all, "B(x,y,z) -> M(y)"},
+      {"A(i,j) = B(i,j,k) * c(k)", "A:ss B:sss", tubes, "B(x,y,z) -> M(x)"},
+      {"A(i,j,k) = B(i,j,k) * c(k)", "A:dss B:dss", all, "B(x,y,z) -> M(z)"},
+      {"A(i,j,k) = B(i,j,k) * C(j,l)", "A:sss B:sss", tubes, "B(x,y,z) fuse(x,y,z,f) -> M(~f)"},
+      {"a(i) = B(i,j,k)", "a:s B:sss", all, "B(x,y,z) fuse(x,y,z,f) -> M(~f)"},
+  };
+  runtime::testkit::on_ranks([&](Transport& t) {
+    for (const Taking& taking : programs)
+      for (int seed = 0; seed < runtime::testkit::cases(12, 6); seed++) {
+        PlacedText text{.statement = taking.statement,
+                        .formats = taking.formats,
+                        .sizes = {{"i", 1 + seed % 5}, {"j", 3}, {"k", 1 + seed % 7}, {"l", 2}},
+                        .machine = std::to_string(2 + seed % 4),
+                        .distributions = {taking.place},
+                        .schedule = taking.schedule};
+        std::string fault = test::find_fault(t, text, uint64_t(seed));
+        if (!fault.empty()) ADD_FAILURE() << fault;
+        if (t.allreduce(int32_t(!fault.empty()), runtime::ReduceOp::Max)) return;
+      }
+  });
+}
+
 // By rows they stay, and runs after the first write values where the first one put them.
 TEST(SparseResults, OfUnknownPatternsKeepPatternAndMemoryWhileThoseOfOperandsStand) {
   for (const char* statement : {"A(i,j) = B(i,k) * C(k,j)", "A(i,j) = B(i,j) + C(i,j)"}) {

@@ -70,11 +70,14 @@ void TakenOver::cut(const std::vector<Ends>& ends, const ComputedPieces& pieces)
     }
     Share& share = shares_.of.emplace_back(whole_share(pieces.dims));
     int64_t end = c == last ? all : ends[c].last + 1;
-    if ((none && c != last) || end <= next) {
+    if (none && c != last) {
       share.coordinates[0] = Space(1);
       continue;
     }
-    share.fused.push_back({dims_in_order(pieces.format), {next, end}});
+    // One that has nothing but a part of another's element is told from those that have nothing, and from those that have
+    // a part of another one.
+    share.fused.push_back({dims_in_order(pieces.format), {next, std::max(next, end)}});
+    if (end <= next) continue;
     next = end;
     before = c;
   }
