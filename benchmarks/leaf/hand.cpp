@@ -55,23 +55,29 @@ void spmm(const Csr& B, const double* C, Made& A) {
   }
 }
 
+template <int64_t block>
 void spmv(const Bcsr& B, const double* c, Made& a) {
   double* out = a.vals = room<double>(a.vals_memory, B.rows * block);
 #pragma omp parallel for schedule(dynamic, 1024)
   for (int64_t i = 0; i < B.rows; i++) {
-    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    double s[block] = {};
     for (int32_t p = B.pos[i]; p < B.pos[i + 1]; p++) {
       const double *b = B.vals + int64_t(p) * block * block, *x = c + int64_t(B.crd[p]) * block;
-      s0 += b[0] * x[0] + b[1] * x[1] + b[2] * x[2] + b[3] * x[3];
-      s1 += b[4] * x[0] + b[5] * x[1] + b[6] * x[2] + b[7] * x[3];
-      s2 += b[8] * x[0] + b[9] * x[1] + b[10] * x[2] + b[11] * x[3];
-      s3 += b[12] * x[0] + b[13] * x[1] + b[14] * x[2] + b[15] * x[3];
+#pragma GCC unroll 8
+      for (int64_t r = 0; r < block; r++) {
+        double sum = 0;
+#pragma GCC unroll 8
+        for (int64_t k = 0; k < block; k++) sum += b[r * block + k] * x[k];
+        s[r] += sum;
+      }
     }
-    double* y = out + i * block;
-    y[0] = s0, y[1] = s1, y[2] = s2, y[3] = s3;
+    for (int64_t r = 0; r < block; r++) out[i * block + r] = s[r];
   }
 }
+template void spmv<4>(const Bcsr&, const double*, Made&);
+template void spmv<8>(const Bcsr&, const double*, Made&);
 
+template <int64_t block>
 void spmm(const Bcsr& B, const double* C, Made& A) {
   double* out = A.vals = room<double>(A.vals_memory, B.rows * block * columns);
 #pragma omp parallel for schedule(dynamic, 256)
@@ -89,6 +95,8 @@ void spmm(const Bcsr& B, const double* C, Made& A) {
       for (int64_t v = 0; v < 4; v++) rows[r * 4 + v] = s[r][v];
   }
 }
+template void spmm<4>(const Bcsr&, const double*, Made&);
+template void spmm<8>(const Bcsr&, const double*, Made&);
 
 namespace {
 

@@ -28,9 +28,8 @@ struct Csf {
   const double* vals;
 };
 
-constexpr int64_t block = 4;
 
-/// A matrix of dense blocks of 4 rows and 4 columns, block rows compressed.
+/// A matrix of dense blocks of as many rows as columns, block rows compressed.
 struct Bcsr {
   int64_t rows;  // of blocks
   const int32_t *pos, *crd;
@@ -59,8 +58,10 @@ struct Made {
 
 void spmv(const Csr& B, const double* c, Made& a);
 void spmm(const Csr& B, const double* C, Made& A);
-/// Block by block.
+/// Block by block: of 4 rows and columns, or of 8.
+template <int64_t block>
 void spmv(const Bcsr& B, const double* c, Made& a);
+template <int64_t block>
 void spmm(const Bcsr& B, const double* C, Made& A);
 /// The same in shares of 2048 non-zeros: rows that a share cuts are added to atomically.
 void spmv_by_nonzeros(const Csr& B, const double* c, Made& a);

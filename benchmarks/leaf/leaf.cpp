@@ -46,7 +46,7 @@ class Compiled {
     notation::Scope scope;
     auto declare = [&](const std::string& name, const std::vector<int64_t>& dims, const Format& format) {
       std::vector<Extent> extents;
-      for (int64_t n : dims) extents.push_back(n == hand::columns || n == hand::block ? Extent(n) : Extent(size_of(n)));
+      for (int64_t n : dims) extents.push_back(n == hand::columns || n == 4 || n == 8 ? Extent(n) : Extent(size_of(n)));
       return scope.tensors.emplace(name, notation::TensorVar({Symbol(name), ScalarType::Float64, extents, format}))
           .first->second;
     };
@@ -123,7 +123,7 @@ bool measure(const Case& of, codegen::Jit& jit) {
     for (Contestant& each : contestants) each.run();
     double off = std::max(difference(standard.result(), made), difference(best.result(), made));
     if (!(off < 1e-12)) {
-      fmt::print("{:<9} {:<10} the results differ by {:.1e}\n", of.kernel, of.input, off);
+      fmt::print("{:<10} {:<10} the results differ by {:.1e}\n", of.kernel, of.input, off);
       return false;
     }
     double speed = triad(threads), bytes = of.bytes;
@@ -137,7 +137,7 @@ bool measure(const Case& of, codegen::Jit& jit) {
     race(contestants, std::clamp(int(2.5 / once), 5, 20));
     const Contestant &byhand = contestants[0], &plain = contestants[1], &good = contestants[2];
     fmt::print(
-        "{:<9} {:<10} {} thread{} hand {:8.2f} ms   default {:4.2f} x ({:4.2f})   best {:4.2f} x ({:4.2f})   "
+        "{:<10} {:<10} {} thread{} hand {:8.2f} ms   default {:4.2f} x ({:4.2f})   best {:4.2f} x ({:4.2f})   "
         "{:3.0f} % of triad, {:4.1f} GB/s   off by {:.0e}\n",
         of.kernel, of.input, threads, threads == 1 ? " " : "s", byhand.median() * 1e3, byhand.median() / plain.median(),
         byhand.processor() / plain.processor(), byhand.median() / good.median(), byhand.processor() / good.processor(),
@@ -265,37 +265,40 @@ int main(int argc, char** argv) try {
           [&](hand::Made& out) { hand::spmm_by_nonzeros(csr(b), values(c), out); },
           12 * nnz + 8 * l * all});
     }
-    if (wanted("BCSR-SpMV") || wanted("BCSR-SpMM")) {
-      constexpr int64_t b4 = hand::block;
-      Format blocks = BCSR(b4, b4);
+    auto in_blocks = [&]<int64_t block>() {
+      const std::string spmv = fmt::format("BCSR{}-SpMV", block), spmm = fmt::format("BCSR{}-SpMM", block);
+      if (!wanted(spmv.c_str()) && !wanted(spmm.c_str())) return;
+      Format blocks = BCSR(block, block);
       Storage blocked = pack(stored_entries(blocks, m.make()), blocks);
       int64_t down = blocked.dims()[0], across = blocked.dims()[1];
-      auto held = double(blocked.nnz()), index = 4 * held / (b4 * b4) + 4.0 * double(down);
-      if (wanted("BCSR-SpMV")) {
-        Storage c = inputs::dense({across, b4}, 1, "dd");
-        go({"BCSR-SpMV",
+      auto held = double(blocked.nnz()), index = 4 * held / (block * block) + 4.0 * double(down);
+      if (wanted(spmv.c_str())) {
+        Storage c = inputs::dense({across, block}, 1, "dd");
+        go({spmv,
             m.name,
             "a(io,ii) = B(io,jo,ii,ji) * c(jo,ji)",
             "dd",
             "parallelize(io, CPUThread)",
-            {down, b4},
+            {down, block},
             {{"B", &blocked}, {"c", &c}},
-            [&](hand::Made& out) { hand::spmv(bcsr(blocked), values(c), out); },
+            [&](hand::Made& out) { hand::spmv<block>(bcsr(blocked), values(c), out); },
             8 * held + index + 8 * all});
       }
-      if (wanted("BCSR-SpMM")) {
-        Storage c = inputs::dense({across, b4, l}, 2, "ddd");
-        go({"BCSR-SpMM",
+      if (wanted(spmm.c_str())) {
+        Storage c = inputs::dense({across, block, l}, 2, "ddd");
+        go({spmm,
             m.name,
             "A(io,ii,j) = B(io,ko,ii,ki) * C(ko,ki,j)",
             "ddd",
             "reorder(io, ko, ii, ki, j); parallelize(io, CPUThread); parallelize(j, CPUVector)",
-            {down, b4, l},
+            {down, block, l},
             {{"B", &blocked}, {"C", &c}},
-            [&](hand::Made& out) { hand::spmm(bcsr(blocked), values(c), out); },
+            [&](hand::Made& out) { hand::spmm<block>(bcsr(blocked), values(c), out); },
             8 * held + index + 8 * l * all});
       }
-    }
+    };
+    in_blocks.template operator()<4>();
+    in_blocks.template operator()<8>();
     if (wanted("SDDMM")) {
       Storage c = inputs::dense({rows, l}, 3, "dd"), d = inputs::dense({l, cols}, 4, "dd:1,0");
       go({"SDDMM",

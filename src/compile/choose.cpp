@@ -210,6 +210,13 @@ std::optional<IndexVar> first_local(const ConcreteStatement& statement) {
   return {};
 }
 
+// Has a loop so few turns, as is known before data is, that to add up the lanes of a sum takes longer than the sum?
+bool is_short(const ConcreteStatement& statement, const IndexVar& var) {
+  constexpr int64_t few = 16;
+  const Root* root = statement.provenance.root(var);
+  return root && !root->size.grid_dim() && root->size.extent().is_literal() && *root->size.value() < few;
+}
+
 // A schedule that says nothing of processors, for GPUs.
 ConcreteStatement completed(const ConcreteStatement& statement) {
   bool parallel = false;
@@ -226,7 +233,7 @@ ConcreteStatement over_threads(const ConcreteStatement& statement) {
   ConcreteStatement out = parallel ? *parallel : statement;
   // An innermost loop that sums over a dense range sums in vectors; over sparse ones the command has no effect.
   IndexVar inner = outer_loops(out.body).back().var;
-  if (inner == *outer || !find_race(out, inner)) return out;
+  if (inner == *outer || !find_race(out, inner) || is_short(out, inner)) return out;
   Result<ConcreteStatement> vectors = schedule::apply(Parallelize{inner, CPUVector, Race::Auto}, out);
   return vectors ? *vectors : out;
 }

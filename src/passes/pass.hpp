@@ -16,6 +16,7 @@ struct Target {
 /// Each in its own file, named after it; pipeline.hpp has the table.
 ir::Function write_out_parts(const ir::Function& f, const Target& target);
 ir::Function simplify(const ir::Function& f, const Target& target);
+ir::Function block_rows(const ir::Function& f, const Target& target);
 ir::Function accumulate(const ir::Function& f, const Target& target);
 ir::Function hoist(const ir::Function& f, const Target& target);
 ir::Function unroll(const ir::Function& f, const Target& target);

@@ -13,10 +13,12 @@ namespace spdistal::passes {
 std::span<const Pass> pipeline(Target::Processor processor) {
   static constexpr Pass host[] = {
       {"simplify", simplify},
+      {"block rows", block_rows},
       {"accumulate", accumulate},
       {"hoist", hoist},
       {"propagate", propagate},
       {"unroll", unroll},
+      {"propagate what was unrolled", propagate},
       {"vectorize", vectorize},
       {"simplify again", simplify},
       {"propagate again", propagate},

@@ -12,14 +12,16 @@
 //     A[i * 16 + k] = sums[k]                       A[i * 16] = sums0
 //                                                   A[i * 16 + 8] = sums1
 //
-// An array is taken where every access to it is at [k] in a vector loop over all of it whose body is arithmetic on that
-// array's type, on elements k apart by one and on values that are the same in every turn. Other vector loops are left
-// to
-// `#pragma omp simd`.
+// An array is taken where every access to it is at [k], or at [16 + k] of a longer one, in vector loops over all of it or
+// over parts of one length, whose body is arithmetic on that array's type, on elements k apart by one and on values that are
+// the same in every turn. Other vector loops are left to `#pragma omp simd`.
+#include <numeric>
+
 #include "ir/analysis.hpp"
 #include "ir/build.hpp"
 #include "ir/substitute.hpp"
 #include "passes/pass.hpp"
+#include "passes/registers.hpp"
 
 namespace spdistal::passes {
 
@@ -27,23 +29,21 @@ using namespace ir;
 
 namespace {
 
-constexpr int64_t most_registers = 16;
-
-/// The most lanes, a power of two, that fit a register and divide n; 1 where there are none.
-int lanes_for(int64_t n, ScalarType type, int vector_bytes) {
-  int lanes = int(size_t(vector_bytes) / size_of(type));
-  while (lanes > 1 && n % lanes != 0) lanes /= 2;
-  return std::max(lanes, 1);
-}
-
-bool has_lanes(ScalarType t) { return t != ScalarType::Bool && !is_complex(t); }
-
 bool is_var(const Expr& e, const Var& v) {
   auto* cast = e.as<Cast>();
   return e == Expr(v) || (cast && is_integral(cast->type) && cast->value == Expr(v));
 }
 
 bool mentions(const Expr& e, const std::set<Symbol>& symbols) { return Changes{symbols, {}}.touches(e); }
+
+/// Where the part of a local array begins that a loop over k goes over: c in [c + k].
+std::optional<int64_t> part_at(const Expr& index, const Var& k) {
+  if (is_var(index, k)) return 0;
+  auto* sum = index.as<Binary>();
+  if (!sum || sum->op != BinaryOp::Add) return {};
+  if (is_var(sum->b, k)) return constant_integer(sum->a);
+  return is_var(sum->a, k) ? constant_integer(sum->b) : std::nullopt;
+}
 
 /// Does the index grow by one with k?
 bool has_unit_stride(const Expr& index, const Var& k) {
@@ -101,8 +101,13 @@ class Strips {
     }
     auto* n = s.as<Store>();
     if (!n || n->mode == StoreMode::AtomicAdd || n->array.type.scalar != scalar_) return false;
-    bool place = local.contains(n->array.symbol) ? is_var(n->index, loop_.var) : has_unit_stride(n->index, loop_.var);
-    return place && possible(n->value, local);
+    return has_place(n->array, n->index, local) && possible(n->value, local);
+  }
+
+  bool has_place(const Var& array, const Expr& index, const std::set<Symbol>& local) const {
+    if (!local.contains(array.symbol)) return has_unit_stride(index, loop_.var);
+    std::optional<int64_t> part = part_at(index, loop_.var);
+    return part && *part % lanes == 0;
   }
 
   bool possible(const Expr& e, const std::set<Symbol>& local) {
@@ -110,8 +115,7 @@ class Strips {
     bool uses_local = false;
     each<Load>(e, [&](const Load& n) { uses_local |= local.contains(n.array.symbol); });
     if (!mentions(e, varying_)) return !uses_local;
-    if (auto* n = e.as<Load>())
-      return local.contains(n->array.symbol) ? is_var(n->index, loop_.var) : has_unit_stride(n->index, loop_.var);
+    if (auto* n = e.as<Load>()) return has_place(n->array, n->index, local);
     if (auto* n = e.as<Var>()) return n->symbol != loop_.var.symbol;
     if (auto* n = e.as<Unary>()) return possible(n->a, local);
     auto* n = e.as<Binary>();
@@ -133,11 +137,15 @@ class Strips {
         out.push_back(Store{w->mode, w->array, index(w->index), value});
         return;
       }
-      const Var& own = it->second[size_t(strip_)];
+      const Var& own = register_of(it->second, w->index);
       out.push_back(Assign{own, w->mode == StoreMode::Add ? Expr(Binary{BinaryOp::Add, own, value}) : value});
     } else {
       out.push_back(s);
     }
+  }
+
+  const Var& register_of(const std::vector<Var>& registers, const Expr& index) const {
+    return registers[size_t(*part_at(index, loop_.var) / lanes + strip_)];
   }
 
   Expr index(const Expr& e) const {
@@ -151,7 +159,7 @@ class Strips {
     if (!mentions(e, varying_)) return broadcast(e, lanes);
     if (auto* n = e.as<Load>()) {
       auto it = registers.find(n->array.symbol);
-      if (it != registers.end()) return it->second[size_t(strip_)];
+      if (it != registers.end()) return register_of(it->second, n->index);
       return Load{n->array, index(n->index), lanes};
     }
     if (auto* n = e.as<Var>()) return renamed_.at(n->symbol);
@@ -174,25 +182,34 @@ std::set<Symbol> arrays_in(const Stmt& s, const std::map<Symbol, Allocate>& of) 
   return out;
 }
 
+/// The length of the parts that loops go over local arrays in.
+std::map<Symbol, int64_t> part_lengths(const Stmt& body, const std::map<Symbol, Allocate>& small) {
+  std::map<Symbol, int64_t> out;
+  each<For>(body, [&](const For& n) {
+    if (!holds<For>(n.body))
+      for (const Symbol& s : arrays_in(n.body, small)) out[s] = std::gcd(out[s], trip_count(n).value_or(0));
+  });
+  return out;
+}
+
 /// The local arrays that can become registers: all that are, less those used where they cannot be, until none is left.
 std::set<Symbol> takeable(const Stmt& body, const std::map<Symbol, Allocate>& small, int vector_bytes) {
   std::set<Symbol> take;
   for (const auto& [symbol, n] : small) take.insert(symbol);
+  std::map<Symbol, int64_t> parts = part_lengths(body, small);
   for (bool again = true; again;) {
     again = false;
     std::map<Symbol, int> total = uses(body), inside;
     std::set<Symbol> refused;
     each<For>(body, [&](const For& n) {
       std::set<Symbol> here = arrays_in(n.body, small);
-      bool innermost = true;
-      each<For>(n.body, [&](const For&) { innermost = false; });
-      if (here.empty() || !innermost) return;
+      if (here.empty() || holds<For>(n.body)) return;
       Strips strips(n, vector_bytes);
       bool possible = strips.possible(take);
       for (const Symbol& s : here) {
-        const Allocate& a = small.at(s);
         if (!take.contains(s)) continue;
-        if (possible && trip_count(n) == constant_integer(a.count)) inside[s] += uses(n.body)[s];
+        bool divides = *constant_integer(small.at(s).count) % parts[s] == 0;
+        if (possible && trip_count(n) == parts[s] && divides) inside[s] += uses(n.body)[s];
         else refused.insert(s);
       }
     });
@@ -213,13 +230,14 @@ Function vectorize(const Function& f, const Target& target) {
   });
   std::set<Symbol> take = takeable(f.body, small, target.vector_bytes);
   if (take.empty()) return f;
+  std::map<Symbol, int64_t> parts = part_lengths(f.body, small);
   std::map<Symbol, std::vector<Var>> registers;
   std::map<Symbol, std::vector<Stmt>> declarations;
   for (const Symbol& s : take) {
     const Allocate& a = small.at(s);
     ScalarType scalar = a.array.type.scalar;
     int64_t count = *constant_integer(a.count);
-    int lanes = lanes_for(count, scalar, target.vector_bytes);
+    int lanes = lanes_for(parts.at(s), scalar, target.vector_bytes);
     for (int64_t r = 0; r < count / lanes; r++) {
       std::string name = s.name() + (count == lanes ? "" : std::to_string(r));
       Var v = var(std::move(name), {scalar, Type::Form::Value, lanes});
@@ -242,9 +260,7 @@ Function vectorize(const Function& f, const Target& target) {
       [&](const For& n) -> Stmt {
         bool ours = false;
         for (const auto& [symbol, count] : uses(n.body)) ours |= take.contains(symbol);
-        bool innermost = true;
-        each<For>(n.body, [&](const For&) { innermost = false; });
-        if (!ours || !innermost) return n;
+        if (!ours || holds<For>(n.body)) return n;
         Strips strips(n, target.vector_bytes);
         return strips.possible(take) ? strips.made(registers) : Stmt(n);
       });

@@ -76,6 +76,29 @@ TEST_F(Blocks, AreComputedWithAsTensorsOfTwiceTheOrder) {
   for (int64_t i = 0; i < 10; i++) EXPECT_EQ(y.at({i / 4, i % 4}), expected[size_t(i)]);
 }
 
+// Few rows are summed in registers, many are not; the sums are the same.
+TEST_F(Blocks, AreMultipliedWithRowsOfAMatrix) {
+  for (auto [rows, cols] : {std::pair<int64_t, int64_t>{4, 2}, {2, 7}, {8, 8}, {1, 1}, {10, 3}}) {
+    Tensor<double> A = Tensor<double>::from_coo({10, 7}, columns, entries, BCSR(rows, cols));
+    int64_t down = A.dims()[0], across = A.dims()[1];
+    for (int64_t width : {8, 32, 5}) {
+      Tensor<double> C({across, cols, width}, Format({Dense, Dense, Dense}));
+      Tensor<double> Y({down, rows, width}, Format({Dense, Dense, Dense}));
+      C.fill([&](std::span<const int64_t> at) { return double(1 + (at[0] * cols + at[1]) * 3 + at[2]); });
+      IndexVar io, ko, ii, ki, j;
+      Y(io, ii, j) = A(io, ko, ii, ki) * C(ko, ki, j);
+      for (int64_t i = 0; i < 10; i++)
+        for (int64_t k = 0; k < width; k++) {
+          double expected = 0;
+          for (size_t e = 0; e < entries.size(); e++)
+            if (columns[0][e] == i) expected += entries[e] * double(1 + columns[1][e] * 3 + k);
+          ASSERT_EQ(Y.at({i / rows, i % rows, k}), expected)
+              << rows << " x " << cols << ", column " << k << " of " << width;
+        }
+    }
+  }
+}
+
 TEST_F(Blocks, RefuseWhatLiesOutsideAndSizesThatAreNotKnown) {
   EXPECT_NE(refusal([&] {
               Tensor<double>::from_coo({10, 7}, {{10}, {0}}, {1}, BCSR(4, 2));

@@ -122,6 +122,53 @@ TEST_F(GoldenTest, AccumulateLeavesWhatIsConditionalOrReadInTheLoop) {
   expect(accumulate, "\n" + print(f.build().body));
 }
 
+TEST_F(GoldenTest, BlockRowsSumsTheRowsOfABlockTogether) {
+  auto at = [&](Var i, Var j) { return (n * 2 + i) * 8 + j; };
+  f.loop("i", int32(0), int32(2),
+         [&](Var i) { f.loop("j", int32(0), int32(8), [&](Var j) { f.store(a, at(i, j), 0); }); });
+  f.loop("p", int32(0), n, [&](Var p) {
+    f.loop("i", int32(0), int32(2), [&](Var i) {
+      Var row = f.constant("row", p * 2 + i);
+      f.loop("k", int32(0), int32(3), [&](Var k) {
+        f.loop(
+            "j", int32(0), int32(8),
+            [&](Var j) { f.store_add(a, at(i, j), load(b, Expr(row) * 3 + k) * load(b, k * 8 + j)); }, vector);
+      });
+    });
+  });
+  expect(block_rows, R"(
+block
+  allocate sums: double[16] zeroed
+  for p: int32 in 0 .. n
+    for k: int32 in 0 .. 3
+      for i: int32 in 0 .. 2 unroll
+        const row: int32 = p * 2 + i
+        for j: int32 in 0 .. 8 vector
+          sums[i * 8 + j] += b[row * 3 + k] * b[k * 8 + j]
+  for i: int32 in 0 .. 2 unroll
+    for j: int32 in 0 .. 8 vector
+      a[(n * 2 + i) * 8 + j] = sums[i * 8 + j]
+)");
+}
+
+TEST_F(GoldenTest, BlockRowsLeavesLoopsThatDependOnTheRowAndBlocksThatAreTooLarge) {
+  auto block = [&](int32_t rows, const std::function<Expr(Var)>& turns) {
+    f.loop("i", int32(0), int32(rows),
+           [&](Var i) { f.loop("j", int32(0), int32(8), [&](Var j) { f.store(a, i * 8 + j, 0); }); });
+    f.loop("p", int32(0), n, [&](Var p) {
+      f.loop("i", int32(0), int32(rows), [&](Var i) {
+        f.loop("k", int32(0), turns(i), [&](Var) {
+          f.loop(
+              "j", int32(0), int32(8), [&](Var j) { f.store_add(a, i * 8 + j, load(b, p)); }, vector);
+        });
+      });
+    });
+  };
+  block(2, [&](Var i) { return load(crd, i); });
+  block(64, [&](Var) { return int32(3); });
+  expect(block_rows, "\n" + print(f.build().body));
+}
+
 TEST_F(GoldenTest, HoistMovesLoadsOutOfLoopsThatSurelyRun) {
   f.loop("p", int32(0), n, [&](Var p) {
     f.loop("k", int32(0), int32(32), [&](Var k) { f.store_add(a, k, load(b, p) * load(b, load(crd, p) * 32 + k)); });
@@ -197,6 +244,29 @@ a[0] = sums0
 a[4] = sums1
 )",
          {.vector_bytes = 32});
+}
+
+TEST_F(GoldenTest, VectorizeKeepsTheRowsOfABlockInRegisters) {
+  Var sums = f.allocate("sums", ScalarType::Float64, 8, Fill::Zeroed);
+  f.loop("p", int32(0), n, [&](Var p) {
+    for (int row : {0, 1})
+      f.loop(
+          "k", int32(0), int32(4), [&](Var k) { f.store_add(sums, int32(4 * row) + k, load(b, p) * load(b, k)); },
+          vector);
+  });
+  for (int row : {0, 1})
+    f.loop(
+        "k", int32(0), int32(4), [&](Var k) { f.store(a, int32(4 * row) + k, load(sums, int32(4 * row) + k)); },
+        vector);
+  expect([](const Function& g, const Target& t) { return simplify(vectorize(g, t), t); }, R"(
+var sums0: double x 4 = broadcast(0.0, 4)
+var sums1: double x 4 = broadcast(0.0, 4)
+for p: int32 in 0 .. n
+  sums0 = sums0 + broadcast(b[p], 4) * b[0 x 4]
+  sums1 = sums1 + broadcast(b[p], 4) * b[0 x 4]
+a[0] = sums0
+a[4] = sums1
+)");
 }
 
 TEST_F(GoldenTest, VectorizeLeavesArraysThatAreUsedOtherwise) {
@@ -338,7 +408,7 @@ TEST_F(GoldenTest, TheRunnerTellsWhatChangedAndStopsWhereAsked) {
     EXPECT_GE(step.seconds, 0);
   };
   optimize(f.build(), {.stop_after = "accumulate", .listen = listen, .check = Check::AfterEach});
-  EXPECT_EQ(run, (std::vector<std::string>{"simplify", "accumulate"}));
+  EXPECT_EQ(run, (std::vector<std::string>{"simplify", "block rows", "accumulate"}));
   EXPECT_EQ(changed, (std::vector<std::string>{"accumulate"}));
   EXPECT_THROW(optimize(f.build(), {.stop_after = "no such pass"}), InternalError);
 }
