@@ -28,7 +28,6 @@ struct Csf {
   const double* vals;
 };
 
-
 /// A matrix of dense blocks of as many rows as columns, block rows compressed.
 struct Bcsr {
   int64_t rows;  // of blocks
