@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "compile/leaf.hpp"
+#include "format/questions.hpp"
 #include "level/level.hpp"
 #include "notation/concretize.hpp"
 #include "notation/races.hpp"
@@ -135,7 +136,7 @@ std::optional<Skewed> skewed_operand(Process& process, const ConcreteStatement& 
     const Format& format = a.tensor.format();
     if (out || a.tensor.order() < 2 || format.is_dense() || !homes.contains(a.tensor)) return;
     if (!can_follow(statement, options.residence, a)) return;
-    if (format.levels().back().properties().full) return;
+    if (stores_all(format.levels().back())) return;
     for (size_t k = 0; k < a.tensor.order(); k++)
       if (k >= loops.size() || !(loops[k].var == a.indices[size_t(format.mode_order()[k])])) return;
     const Home& home = *homes.at(a.tensor);

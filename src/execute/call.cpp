@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/require.hpp"
+#include "format/questions.hpp"
 #include "level/level.hpp"
 #include "memory/copy.hpp"
 #include "tensor/pack.hpp"
@@ -171,7 +172,7 @@ Storage LeafCall::compute(const std::vector<Range>& bounds, runtime::HostContext
   for (size_t k = 0; k < dims.size(); k++) {
     size_t d = size_t(result.format().mode_order()[k]);
     LevelArrays level{dims[d], bounds[d], 0};
-    if (result.format().levels()[k].properties().full) {
+    if (stores_all(result.format().levels()[k])) {
       positions *= bounds[d].size();
     } else {
       std::span<const LevelArray> names = result.format().levels()[k].arrays();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/require.hpp"
+#include "format/questions.hpp"
 #include "level/level.hpp"
 
 namespace spdistal {
@@ -44,7 +45,7 @@ int64_t longest_row(const Pattern& pattern, size_t first, size_t last) {
 int64_t longest_row(runtime::Transport& transport, const Home& home, size_t first, size_t last) {
   int64_t most = home.positions(last);
   // Positions with equal coordinates are one row.
-  if (home.format().levels()[first].properties().branchless) return most;
+  if (continues_tuples(home.format(), first)) return most;
   bool whole = true;
   for (const Share& share : home.shares().of) {
     if (holds_nothing(share, home.dims())) continue;
@@ -275,7 +276,7 @@ std::optional<Range> Tasks::reach(size_t access, size_t dim, int64_t colour, con
     const Access& other = program_.accesses[k].access;
     for (size_t d = 0; d < other.indices.size(); d++) {
       size_t level = other.tensor.format().level_of(d);
-      if (!(other.indices[d] == var) || other.tensor.format().levels()[level].properties().full) continue;
+      if (!(other.indices[d] == var) || stores_all(other.tensor.format().levels()[level])) continue;
       bool later = program_.accesses[k].loops.size() > program_.accesses[access].loops.size();
       if (!pieces[k] || later) return {};
       Space here = *evaluate(plan::Occurring{k, level}, colour, pieces);

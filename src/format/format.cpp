@@ -9,6 +9,7 @@
 #include "base/lexer.hpp"
 #include "base/text.hpp"
 #include "format/non_zero.hpp"
+#include "format/questions.hpp"
 #include "format/registry.hpp"
 #include "machine/print.hpp"
 #include "spdistal/error.hpp"
@@ -59,9 +60,7 @@ size_t Format::level_of(size_t dimension) const {
   return size_t(std::find(mode_order_.begin(), mode_order_.end(), int(dimension)) - mode_order_.begin());
 }
 
-bool Format::is_dense() const {
-  return std::all_of(levels_.begin(), levels_.end(), [](const LevelFormat& l) { return l.properties().full; });
-}
+bool Format::is_dense() const { return std::all_of(levels_.begin(), levels_.end(), stores_all); }
 
 std::string Format::str() const {
   std::string out;

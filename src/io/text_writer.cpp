@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/loop_errors.hpp"
+#include "format/questions.hpp"
 #include "io/source.hpp"
 #include "memory/copy.hpp"
 #include "runtime/transport/agree.hpp"
@@ -131,7 +132,7 @@ void write_in_turn(runtime::Transport& transport, TextSink* sink, const std::fun
 // Elements that are moved stay as many as the header says: in levels that fill what lies between, they would become more.
 Format exactly_what_is_stored(const Format& order) {
   const std::vector<LevelFormat>& levels = order.levels();
-  bool fills = std::any_of(levels.begin(), levels.end(), [](const LevelFormat& l) { return l.properties().fills; });
+  bool fills = std::any_of(levels.begin(), levels.end(), fills_between);
   return fills ? Format(std::vector<LevelFormat>(levels.size(), Compressed), order.mode_order()) : order;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "format/questions.hpp"
+
 #include "level/level.hpp"
 
 namespace spdistal {
@@ -13,14 +15,17 @@ bool begins_tuples(const Format& format, size_t k) {
 }
 
 bool ends_with_what_occurs(const Format& format, size_t k) {
-  return std::any_of(format.levels().begin(), format.levels().begin() + std::ptrdiff_t(k) + 1,
-                     [](const LevelFormat& level) { return level.properties().fills; });
+  return std::any_of(format.levels().begin(), format.levels().begin() + std::ptrdiff_t(k) + 1, fills_between);
 }
 
 bool leaves_places_empty(const Format& format) {
   return std::any_of(format.levels().begin(), format.levels().end(),
                      [](const LevelFormat& level) { return kernel_functions(level).stored != nullptr; });
 }
+
+bool has_places(const LevelFormat& level) { return kernel_functions(level).place != nullptr; }
+
+bool keeps_order(const LevelFormat& level) { return has_places(level) || kernel_functions(level).seek != nullptr; }
 
 size_t leading_dense_levels(const Format& format) {
   size_t count = 0;

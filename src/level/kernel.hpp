@@ -108,6 +108,10 @@ const KernelFunctions& kernel_functions(const LevelFormat& level);
 
 /// Does the level store every coordinate?
 inline bool stores_all(const KernelFunctions& level) { return level.place && !level.stored; }
+/// Has every coordinate its place below every position above, whether it is stored or not?
+bool has_places(const LevelFormat& level);
+/// Do the coordinates below a position above rise?
+bool keeps_order(const LevelFormat& level);
 /// Does level k stand for one list of tuples together with the next?
 bool begins_tuples(const Format& format, size_t k);
 /// Does a piece begin and end with what occurs, where the whole may have positions before and after at level k: is there a

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "format/questions.hpp"
+
 namespace spdistal {
 
 const LevelFunctions& functions_of(const LevelFormat& level) {
@@ -20,7 +22,7 @@ const IndexArray* find_array(const LevelFormat& format, const LevelArrays& level
 
 size_t run_length(const Format& format, size_t k) {
   size_t end = k + 1;
-  while (end < format.order() && format.levels()[end].properties().branchless) end++;
+  while (continues_tuples(format, end)) end++;
   return end - k;
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/require.hpp"
+#include "format/questions.hpp"
 #include "reference/arithmetic.hpp"
 
 namespace spdistal::reference {
@@ -42,7 +43,7 @@ class Tree {
         for (int64_t c = 0; c < array.dims[size_t(format.mode_order()[level])]; c++) {
           Coordinates child = parent;
           child.push_back(c);
-          if (format.levels()[level].properties().full || occurs(child)) levels_[level].push_back(child);
+          if (stores_all(format.levels()[level]) || occurs(child)) levels_[level].push_back(child);
         }
     }
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
+#include "level/kernel.hpp"
 #include "memory/copy.hpp"
 #include "runtime/records/sort_globally.hpp"
 #include "runtime/task/mapping.hpp"
@@ -263,8 +264,7 @@ Result<> verify(Transport& transport, const Home& home) {
   Tree tree(home.format(), home.dims());
   // What a level stores in any order a packed whole stores in another.
   const std::vector<LevelFormat>& levels = home.format().levels();
-  bool in_order =
-      std::all_of(levels.begin(), levels.end(), [](const LevelFormat& l) { return l.properties().ordered; });
+  bool in_order = std::all_of(levels.begin(), levels.end(), keeps_order);
   auto fault = [&]() -> std::string {
     Storage whole = pack(std::move(all), home.format());
     if (home.nnz() != elements) return fmt::format("{} elements are counted, there are {}", home.nnz(), elements);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "format/questions.hpp"
+#include "level/kernel.hpp"
 #include "runtime/task/mapping.hpp"
 #include "runtime/transport/agree.hpp"
 #include "tensor/nodes.hpp"
@@ -44,11 +46,8 @@ Home::Home(runtime::Transport& transport, Format format, std::vector<int64_t> di
 // Positions of the last level are elements, but for places that are empty, and what lies between pieces.
 int64_t Home::count_elements(runtime::Transport& transport) const {
   if (order() == 0) return 1;
-  bool exact = std::none_of(format().levels().begin(), format().levels().end(), [](const LevelFormat& level) {
-    const LevelProperties& properties = level.properties();
-    return properties.fills || (properties.placed && !properties.full);
-  });
-  if (exact) return positions(order() - 1);
+  bool exact = std::none_of(format().levels().begin(), format().levels().end(), fills_between);
+  if (exact && !leaves_places_empty(format())) return positions(order() - 1);
   int64_t count = 0;
   for (int64_t c = colours().lo; c < colours().hi; c++)
     for_each_owned(*this, c, [&](std::span<const int64_t>, int64_t) { count++; });
@@ -76,7 +75,7 @@ void Home::find_owned(Plan& plan, const std::vector<Storage>& pieces) {
   // Levels that store more than what occurs may store what is another colour's.
   auto stores_more = [&](size_t dimension) {
     size_t level = plan.format.level_of(dimension);
-    return level >= tail || plan.format.levels()[level].properties().fills;
+    return level >= tail || fills_between(plan.format.levels()[level]);
   };
   ShareIndex index(plan.simple, plan.format, plan.dims, plan.dims.size());
   std::vector<int64_t> alike = first_alike(plan.simple);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "level/kernel.hpp"
 #include "memory/copy.hpp"
 #include "runtime/records/sort.hpp"
 #include "runtime/task/mapping.hpp"
@@ -226,7 +227,7 @@ std::vector<Range> ranges_of_blocks(const Making& making, const Share& share, st
   bool single = true;  // so far one position
   for (size_t k = 0; k <= deepest; k++) {
     size_t d = size_t(making.format.mode_order()[k]);
-    bool dense = making.format.levels()[k].properties().placed;
+    bool dense = has_places(making.format.levels()[k]);
     if (dense && single && k < tree.tail()) ranges[d] = there[d];
     if (dense && single && k >= tree.tail())
       for (const PositionBlock& split : share.positions) {

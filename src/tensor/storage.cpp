@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "base/text.hpp"
+#include "level/kernel.hpp"
 #include "level/level.hpp"
 #include "memory/copy.hpp"
 #include "memory/out_of_memory.hpp"
@@ -60,7 +61,7 @@ void check_memory(const Format& format, std::span<const std::vector<Range>> piec
   for (const std::vector<Range>& ranges : pieces) {
     double positions = 1;
     size_t k = 0;
-    for (; k < format.order() && format.levels()[k].properties().placed; k++)
+    for (; k < format.order() && has_places(format.levels()[k]); k++)
       positions *= double(ranges[size_t(format.mode_order()[k])].size());
     double piece = positions * double(k == format.order() ? size_of(type) : sizeof(int32_t));
     bytes += piece;

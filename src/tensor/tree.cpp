@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "format/questions.hpp"
+#include "level/kernel.hpp"
 #include "spdistal/error.hpp"
 
 namespace spdistal {
@@ -9,10 +11,10 @@ namespace spdistal {
 Tree::Tree(const Format& format, const std::vector<int64_t>& dims) {
   for (size_t k = 0; k < format.order(); k++) {
     extents_.push_back(dims[size_t(format.mode_order()[k])]);
-    const LevelProperties& properties = format.levels()[k].properties();
-    if (properties.branchless) counted_.back().end = k;
-    else if (!properties.placed) counted_.push_back({k, k, properties.fills});
-    if (!properties.full) tail_ = k + 1;
+    const LevelFormat& level = format.levels()[k];
+    if (continues_tuples(format, k)) counted_.back().end = k;
+    else if (!has_places(level)) counted_.push_back({k, k, fills_between(level)});
+    if (!stores_all(level)) tail_ = k + 1;
     above_.push_back(counted_.empty() ? std::nullopt : std::optional(counted_.size() - 1));
   }
 }

@@ -146,6 +146,10 @@ class Check(unittest.TestCase):
         self.refused("src/ir/x.cpp", text, "src/ir/x.cpp:1: memcpy: ask the device, or memory/copy.hpp")
         self.assertEqual(self.check(**{"src/runtime/device/host.cpp": text, "src/runtime/device/README.md": "# d\n"})[0], 0)
 
+    def test_asking_what_levels_promise_is_refused(self):
+        text = "bool f(const LevelFormat& level) { return level.properties().full; }\n"
+        self.refused("src/ir/x.cpp", text, "src/ir/x.cpp:1: properties(): ask a function of the level")
+
     def test_an_abi_that_includes_anything_of_the_project_is_refused(self):
         self.refused("include/spdistal/abi.h", "#include <spdistal/error.hpp>\n", "abi.h stands alone")
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "execute/move/fetch_state.hpp"
+#include "level/kernel.hpp"
 #include "level/level.hpp"
 #include "runtime/space/box_index.hpp"
 #include "runtime/transport/agree.hpp"
@@ -48,7 +49,7 @@ Range hull_of(std::span<const int64_t> column) {
 bool covers(const Storage& piece, const Ranges& ranges) {
   for (size_t k = 0; k < piece.order(); k++) {
     const std::optional<Range>& r = ranges[size_t(piece.format().mode_order()[k])];
-    if (!piece.format().levels()[k].properties().placed || !r || r->size() <= 0) continue;
+    if (!has_places(piece.format().levels()[k]) || !r || r->size() <= 0) continue;
     const Range& has = piece.pattern().level(k).range;
     if (r->lo < has.lo || r->hi > has.hi) return false;
   }
@@ -103,7 +104,7 @@ class Wanted {
     Range& side = box[size_t(pattern.format().mode_order()[0])];
     side = runtime::common(side, outermost.range);
     auto coordinate = functions_of(pattern.format().levels()[0]).coordinate;
-    if (outermost.positions > 0 && pattern.format().levels()[0].properties().ordered)
+    if (outermost.positions > 0 && keeps_order(pattern.format().levels()[0]))
       side = runtime::common(side, {coordinate(outermost, 0), coordinate(outermost, outermost.positions - 1) + 1});
     if (split) box.push_back({base, base + pattern.level(split->level).positions});
     return index_.meeting(box);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "format/questions.hpp"
+#include "level/kernel.hpp"
 #include "tensor/iterate.hpp"
 #include "tensor/nodes.hpp"
 
@@ -10,10 +12,9 @@ namespace spdistal {
 bool can_number(const Format& format, const std::vector<int64_t>& dims) {
   bool below = false;  // levels that do not store everything
   for (const LevelFormat& level : format.levels()) {
-    const LevelProperties& has = level.properties();
-    bool more = has.fills || (has.placed && (below || !has.full));  // than elements
-    if (!has.ordered || more) return false;
-    below |= !has.full;
+    bool more = fills_between(level) || (has_places(level) && (below || !stores_all(level)));  // than elements
+    if (!keeps_order(level) || more) return false;
+    below |= !stores_all(level);
   }
   int64_t product = 1;
   return std::none_of(dims.begin(), dims.end(),

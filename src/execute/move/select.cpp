@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/require.hpp"
+#include "level/kernel.hpp"
 #include "level/level.hpp"
 #include "runtime/partition/by_value_ranges.hpp"
 #include "runtime/partition/by_value_set.hpp"
@@ -198,7 +199,7 @@ Space occurring(const Storage& piece, size_t level, Space positions) {
         return runtime::preimage(positions, runtime::LocalPos<I>{pos, 0, 0});
       });
   }
-  if (pattern.format().levels()[level].properties().placed) return dense_coordinates(pattern.level(level), positions);
+  if (has_places(pattern.format().levels()[level])) return dense_coordinates(pattern.level(level), positions);
   return coordinates_of(piece, level).visit([&](auto crd) {
     using I = std::remove_cv_t<typename decltype(crd)::element_type>;
     return runtime::image_by_value(positions, runtime::LocalCrd<I>{crd, 0});

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "format/questions.hpp"
 #include "notation/concrete.hpp"
 #include "schedule/refuse.hpp"
 #include "schedule/zero.hpp"
@@ -118,9 +119,7 @@ Result<> Pos::check(const ConcreteStatement& statement) const {
                                    }())));
     }
 
-  const std::vector<LevelFormat>& formats = wanted->tensor.format().levels();
-  bool repeats = levels->last + 1 < formats.size() && formats[levels->last + 1].properties().branchless;
-  if (repeats)
+  if (continues_tuples(wanted->tensor.format(), levels->last + 1))
     return refuse.at(i,
                      fmt::format("{} stores {} once for every entry below it, so that its positions repeat coordinates",
                                  refuse.name(wanted->tensor), refuse.name(levels->var(levels->last))),

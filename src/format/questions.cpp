@@ -1,0 +1,13 @@
+#include "format/questions.hpp"
+
+namespace spdistal {
+
+bool stores_all(const LevelFormat& level) { return level.properties().full; }
+
+bool continues_tuples(const Format& format, size_t k) {
+  return k < format.order() && format.levels()[k].properties().branchless;
+}
+
+bool fills_between(const LevelFormat& level) { return level.properties().fills; }
+
+}  // namespace spdistal

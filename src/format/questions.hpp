@@ -1,0 +1,16 @@
+// What is asked of level formats where nobody looks at their arrays. What is done with these is in src/level.
+#pragma once
+#include <cstddef>
+
+#include "spdistal/format.hpp"
+
+namespace spdistal {
+
+/// Does a level store every coordinate, below every position above?
+bool stores_all(const LevelFormat& level);
+/// Does level k store one coordinate for each position above: does it go on with the tuples that a level above begins?
+bool continues_tuples(const Format& format, size_t k);
+/// Does a level store what lies between the coordinates that occur?
+bool fills_between(const LevelFormat& level);
+
+}  // namespace spdistal
