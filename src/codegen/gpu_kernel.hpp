@@ -18,8 +18,8 @@ namespace spdistal::codegen {
 /// What the kernels of a device may ask for.
 struct GpuLimits {
   size_t own_bytes = size_t(1) << 30;  // of all workers of a grid together
-  int64_t shares = int64_t(1) << 17;   // of loops that are divided by weight
-  int64_t elements_of_a_share = 32;    // at least
+  int64_t shares = int64_t(1) << 20;   // of loops that are divided by weight
+  int64_t elements_of_a_share = 16;    // at least
 };
 
 /// The grids of some steps, in order; those of choices and repetitions included.

@@ -103,58 +103,69 @@ double imbalance(runtime::Transport& transport, const Home& home, int64_t pieces
   return all == 0 ? 1 : double(most) * double(pieces) / double(all);
 }
 
-// Can the result take parts of elements from anywhere? A dense one can; a sparse one where it stays with the operand whose
-// pattern it has.
-bool can_follow(const ConcreteStatement& statement, Residence residence, const notation::Access& operand) {
-  if (statement.result.format().is_dense()) return true;
-  if (residence != Residence::Anywhere) return false;
+// Collective. How many positions a level has, of all pieces.
+int64_t positions_at(runtime::Transport& transport, const Home& home, size_t level) {
+  int64_t count = 0;
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++)
+    if (!home.owns_nothing(q)) count += home.piece(q).pattern().level(level).positions;
+  transport.allreduce(&count, 1, ScalarType::Int64, runtime::ReduceOp::Sum);
+  return count;
+}
+
+// Has the result the pattern of an operand?
+bool shares_pattern(const ConcreteStatement& statement, const notation::Access& operand) {
   std::optional<notation::Access> shared = lower::shared_operand(statement);
   return shared && shared->tensor == operand.tensor && shared->indices == operand.indices;
 }
 
-// An operand whose blocks of rows would be badly skewed, and whose loops go over all it stores: its non-zeros can be dealt
-// out, where the result can follow it.
-struct Skewed {
+// Can the result take parts of elements from anywhere? A dense one can; a sparse one where it stays with the operand whose
+// pattern it has.
+bool can_follow(const ConcreteStatement& statement, Residence residence, const notation::Access& operand) {
+  if (statement.result.format().is_dense()) return true;
+  return residence == Residence::Anywhere && shares_pattern(statement, operand);
+}
+
+// An operand whose stored elements the outer loops go over, all of them: its positions can be dealt out.
+struct Walked {
   notation::Access access;
-  double skew;
+  const Home* home;
+  size_t common;  // levels from the first on that index the result
 };
-struct SkewOptions {
-  int64_t blocks;
-  int64_t worth_it;  // non-zeros of a block
-  Residence residence = Residence::AsSaid;
-};
-std::optional<Skewed> skewed_operand(Process& process, const ConcreteStatement& statement, const Homes& homes,
-                                     const SkewOptions& options) {
-  // A dense result moves where it is computed elsewhere than it lives; one that follows an operand does not. Of two blocks
-  // none has more than twice its share.
-  bool moves = statement.result.format().is_dense();
-  double badly = moves ? std::min(2.0, double(options.blocks + 1) / 2) : 1.25;
+std::optional<Walked> walked_operand(const ConcreteStatement& statement, const Homes& homes) {
   std::vector<Forall> loops = outer_loops(statement.body);
   if (loops.empty() || !loops.back().body.is<Assign>()) return {};
-  std::optional<Skewed> out;
-  each<notation::Access>(loops.back().body.as<Assign>()->rhs, [&](const notation::Access& a) {
+  const Assign& assign = *loops.back().body.as<Assign>();
+  std::optional<Walked> out;
+  each<notation::Access>(assign.rhs, [&](const notation::Access& a) {
     const Format& format = a.tensor.format();
     if (out || a.tensor.order() < 2 || format.is_dense() || !homes.contains(a.tensor)) return;
-    if (!can_follow(statement, options.residence, a)) return;
     if (stores_all(format.levels().back())) return;
     for (size_t k = 0; k < a.tensor.order(); k++)
       if (k >= loops.size() || !(loops[k].var == a.indices[size_t(format.mode_order()[k])])) return;
-    const Home& home = *homes.at(a.tensor);
-    if (home.nnz() < options.worth_it * options.blocks) return;
-    double skew = imbalance(process.transport(), home, options.blocks);
-    if (skew >= badly) out = Skewed{a, skew};
+    const std::vector<IndexVar>& result = assign.lhs.indices;
+    size_t common = 0;
+    while (common < a.tensor.order() && std::find(result.begin(), result.end(), loops[common].var) != result.end())
+      common++;
+    out = Walked{a, homes.at(a.tensor), common};
   });
   return out;
 }
 
-// Fuses the loops over what an access stores into one over its positions.
-std::vector<Command> into_positions(const ConcreteStatement& statement, const notation::Access& a,
+// From where on blocks are badly skewed. A dense result moves where it is computed elsewhere than it lives; one that follows an
+// operand does not. Of two blocks none has more than twice its share.
+double badly_skewed(const ConcreteStatement& statement, int64_t blocks) {
+  bool moves = statement.result.format().is_dense();
+  return moves ? std::min(2.0, double(blocks + 1) / 2) : 1.25;
+}
+
+// Fuses the loops over the first levels of an access into one over their positions.
+std::vector<Command> into_positions(const ConcreteStatement& statement, const notation::Access& a, size_t levels,
                                     const IndexVar& position) {
   std::vector<Forall> loops = outer_loops(statement.body);
   std::vector<Command> commands;
   IndexVar fused = loops[0].var;
-  for (size_t k = 1; k < a.tensor.order(); k++) {
-    IndexVar next(k + 1 == a.tensor.order() ? "f" : "f" + std::to_string(k));
+  for (size_t k = 1; k < levels; k++) {
+    IndexVar next(k + 1 == levels ? "f" : "f" + std::to_string(k));
     commands.push_back(Fuse{fused, loops[k].var, next});
     fused = next;
   }
@@ -163,14 +174,18 @@ std::vector<Command> into_positions(const ConcreteStatement& statement, const no
 }
 
 // Equal shares of the non-zeros, where blocks of rows would be badly skewed.
-std::optional<Chosen> over_non_zeros(Process& process, const Chosen& chosen, const SkewOptions& options,
-                                     const Homes& homes, Unit unit) {
+std::optional<Chosen> over_non_zeros(Process& process, const Chosen& chosen, int64_t pieces, const Homes& homes,
+                                     Residence residence, Unit unit) {
+  constexpr int64_t worth_it = 4096;  // non-zeros of a piece
   const ConcreteStatement& statement = chosen.statement;
-  std::optional<Skewed> skewed = skewed_operand(process, statement, homes, options);
-  if (!skewed) return {};
+  std::optional<Walked> walked = walked_operand(statement, homes);
+  if (!walked || walked->home->nnz() < worth_it * pieces || !can_follow(statement, residence, walked->access))
+    return {};
+  double skew = imbalance(process.transport(), *walked->home, pieces);
+  if (skew < badly_skewed(statement, pieces)) return {};
   IndexVar position("fp"), outer("fo"), inner("fi");
-  std::vector<Command> commands = into_positions(statement, skewed->access, position);
-  commands.push_back(Divide{position, outer, inner, options.blocks});
+  std::vector<Command> commands = into_positions(statement, walked->access, walked->access.tensor.order(), position);
+  commands.push_back(Divide{position, outer, inner, pieces});
   commands.push_back(Distribute{{outer}});
   Result<ConcreteStatement> cut_up = schedule::apply(commands, statement);
   if (!cut_up) return {};
@@ -179,20 +194,36 @@ std::optional<Chosen> over_non_zeros(Process& process, const Chosen& chosen, con
       cut_up = parallel;
   Printer names;
   names(statement);
-  return Chosen{
-      *cut_up, chosen.conversions, std::move(commands),
-      fmt::format("blocks of {} would have up to {:.1f} times their share of the non-zeros of {}",
-                  names.name(outer_loops(statement.body)[0].var), skewed->skew, names.name(skewed->access.tensor))};
+  return Chosen{*cut_up, chosen.conversions, std::move(commands),
+                fmt::format("blocks of {} would have up to {:.1f} times their share of the non-zeros of {}",
+                            names.name(outer_loops(statement.body)[0].var), skew, names.name(walked->access.tensor))};
 }
 
-// The same inside of one piece, for the threads of a GPU: rows that are far longer than others would keep a few of them
-// busy when all others are done.
+// Collective. How many levels of an operand the threads of a GPU share the positions of; 0: they take the outermost loop.
+// Rows that are far longer than others, or than there are rows, would keep a few threads busy when all others are done.
+size_t levels_to_deal_out(runtime::Transport& transport, const ConcreteStatement& statement, const Walked& walked) {
+  constexpr int64_t blocks = 1024, worth_it = 64 * blocks, enough_rows = 8192, long_row = 64;
+  const Home& home = *walked.home;
+  size_t order = walked.access.tensor.order();
+  if (home.nnz() < worth_it) return 0;
+  // Elements of the result that many positions lie below, and which are many themselves.
+  if (walked.common >= 2 && walked.common < order &&
+      positions_at(transport, home, walked.common - 1) >= home.nnz() / long_row)
+    return walked.common;
+  int64_t rows = positions_at(transport, home, 0);
+  bool few = order > 2 || (rows < enough_rows && home.nnz() >= long_row * rows);
+  return few || imbalance(transport, home, blocks) >= badly_skewed(statement, blocks) ? order : 0;
+}
+
+// The positions of an operand inside of one piece, for the threads of a GPU.
 std::optional<ConcreteStatement> over_positions_on_gpu(Process& process, const ConcreteStatement& statement,
                                                        const Homes& homes) {
-  std::optional<Skewed> skewed = skewed_operand(process, statement, homes, {.blocks = 1024, .worth_it = 64});
-  if (!skewed) return {};
+  std::optional<Walked> walked = walked_operand(statement, homes);
+  if (!walked || !(statement.result.format().is_dense() || shares_pattern(statement, walked->access))) return {};
+  size_t levels = levels_to_deal_out(process.transport(), statement, *walked);
+  if (levels == 0) return {};
   IndexVar position("fp");
-  std::vector<Command> commands = into_positions(statement, skewed->access, position);
+  std::vector<Command> commands = into_positions(statement, walked->access, levels, position);
   commands.push_back(Parallelize{position, GPUThread, Race::Auto});
   Result<ConcreteStatement> out = schedule::apply(commands, statement);
   return out ? std::optional(*out) : std::nullopt;
@@ -291,8 +322,8 @@ Chosen choose(Process& process, const ScheduledStatement& statement, int64_t pie
     if (int ranks = process.transport().size(); ranks > 1) c.statement = over_pieces({c.statement}, ranks).statement;
     c.statement = inside(c.statement);
   }
-  SkewOptions options{.blocks = pieces, .worth_it = 4096, .residence = statement.residence};
-  if (auto balanced = over_non_zeros(process, chosen, options, homes, gpus ? GPUThread : CPUThread)) return *balanced;
+  Unit unit = gpus ? GPUThread : CPUThread;
+  if (auto balanced = over_non_zeros(process, chosen, pieces, homes, statement.residence, unit)) return *balanced;
   chosen = over_pieces(std::move(chosen), pieces);
   chosen.statement = inside(chosen.statement);
   return chosen;

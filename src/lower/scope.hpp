@@ -87,9 +87,13 @@ struct StandIns final : KernelParams {
 struct Scope;
 using Inside = std::function<void(const Scope& scope)>;
 
+/// May every turn be a share of its own, or are there things to find for each share that many turns use?
+enum class Grain : uint8_t { Turn, Share };
+
 /// Which share of the outermost loop is walked, of how many; and what is done in the place of walking, where that is more.
 struct WalkedShare {
   ir::Expr number, count;
+  Grain grain = Grain::Share;
   std::function<void(const Scope& scope, const Segment& mine, const Inside& walk)> around = {};
 };
 

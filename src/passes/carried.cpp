@@ -10,17 +10,17 @@ namespace spdistal::passes {
 
 using namespace ir;
 
+bool uses_variable(const Expr& e, const Symbol& symbol) {
+  bool found = false;
+  each<Var>(e, [&](const Var& v) { found |= v.symbol == symbol; });
+  return found;
+}
+
 namespace {
 
 std::vector<Stmt> statements(const Stmt& body) {
   if (auto* block = body.as<Block>()) return block->stmts;
   return {body};
-}
-
-bool uses_variable(const Expr& e, const Symbol& symbol) {
-  bool found = false;
-  each<Var>(e, [&](const Var& v) { found |= v.symbol == symbol; });
-  return found;
 }
 
 /// Has it another value in every turn: the loop's variable, times and plus what stays the same?

@@ -10,6 +10,8 @@ namespace spdistal::passes {
 ir::Expr turns(const ir::For& loop);
 ir::Expr value_at(const ir::For& loop, const ir::Expr& turn);
 
+bool uses_variable(const ir::Expr& e, const Symbol& symbol);
+
 /// May the turns of a loop run in any order, all at once? They assign nothing outside, and each stores to elements that
 /// no other turn comes to.
 bool is_independent(const ir::For& loop);

@@ -16,6 +16,7 @@
 #include "ir/build.hpp"
 #include "ir/substitute.hpp"
 #include "passes/lanes.hpp"
+#include "passes/lanes/loops.hpp"
 
 namespace spdistal::passes {
 
@@ -186,13 +187,24 @@ Grid alone(const Stmt& stmt, const std::string& name) {
     auto it = renamed.find(n.var.symbol);
     return it == renamed.end() ? Stmt(n) : Stmt(Assign{*it->second.as<Var>(), n.value});
   });
+  // A sum that is carried along is added up by all lanes of a warp.
+  Var lane = var("lane", Int64);
+  auto* loop = inner.as<For>();
+  std::optional<Stmt> divided;
+  if (loop && lane_loop(*loop) == LaneLoop::Scan) divided = by_lanes(inner, lane, warp_size, {});
+  int threads = divided ? warp_size : 1;
   OwnArrays arrays(stmt, int64(0), blocks.symbol);
-  inner = arrays(inner);
+  inner = arrays(divided ? *divided : inner);
+  if (divided)
+    for (Stmt& s : after) s = If{equal(lane, 0), s, {}};
   before.insert(before.begin(), arrays.firsts().begin(), arrays.firsts().end());
   before.push_back(inner);
   before.insert(before.end(), after.begin(), after.end());
-  Stmt whole = blocks_of_threads(blocks, 1, [&](const Var&, const Var&) -> Stmt { return Block{before}; });
-  return Grid{function_of(name, whole), int64(1), 1, 1, blocks, false, arrays.own(), assigned};
+  Stmt whole = blocks_of_threads(blocks, threads, [&](const Var&, const Var& thread) -> Stmt {
+    if (divided) before.insert(before.begin(), Declare{lane, thread, Mutability::Const});
+    return Block{before};
+  });
+  return Grid{function_of(name, whole), int64(1), threads, threads, blocks, false, arrays.own(), assigned};
 }
 
 }  // namespace spdistal::passes

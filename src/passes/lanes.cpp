@@ -47,6 +47,7 @@ int lanes_for(const Stmt& body, const Mapping& mapping) {
   std::vector<For> loops = divided_loops(body);
   if (loops.empty()) return 1;
   if (mapping.lanes) return *mapping.lanes;
+  if (lane_loop(loops[0]) == LaneLoop::Scan) return warp_size;
   double shortest = 1e9;
   for (const For& loop : loops) {
     auto trips = trip_count(loop);

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <utility>
 
 #include "base/require.hpp"
 #include "ir/analysis.hpp"
@@ -76,7 +76,9 @@ class Outliner {
     auto sum = carried_sum(n);
     if (sum && depth_ < std::size(most_shares)) {
       std::vector<Stmt> parts = in_shares(n, *sum, most_shares[depth_++]);
+      Mapping before = std::exchange(mapping_, Mapping{.lanes = mapping_.lanes.value_or(warp_size)});
       for (const Stmt& part : parts) add(part, out);
+      mapping_ = before;
       depth_--;
       return;
     }

@@ -72,6 +72,23 @@ class Gpus(unittest.TestCase):
                 done = run(*SPMV, "-m", "1,gpu", "-s", schedule, "--check", gpu="interpreted")
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_rows_that_are_few_or_far_longer_than_others_are_dealt_out_by_positions(self):
+        fibres = ("-f", "B:dss", "-g", "B:uniform,200,200,200,80000")
+        chosen = {
+            "skewed rows": (("A(i,j) = B(i,j) * C(i,k) * D(k,j)", "-f", "A:ds", "-f", "B:ds", "-g", "B:rmat,13,12",
+                             "-g", "C:random", "-g", "D:random", "-n", "k=4"), "fp_begin = B_stored * worker / shares"),
+            "even rows": (("a(i) = B(i,j) * c(j)", "-f", "B:ds", "-g", "B:banded,8000,11", "-g", "c:random"),
+                          "worker < size_i"),
+            "fibres": (("A(i,j) = B(i,j,k) * c(k)", "-f", "A:ds", *fibres, "-g", "c:random"), "worker < B_stored"),
+            "slices": (("A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", *fibres, "-g", "C:random", "-g", "D:random",
+                        "-n", "l=4"), "fp_begin = B_stored * worker / shares"),
+        }
+        for name, (kernel, text) in chosen.items():
+            with self.subTest(tensor=name):
+                done = run(*kernel, "-m", "1,gpu", "--print", "kernel", "--check", gpu="interpreted")
+                self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr)
+                self.assertIn(text, done.stdout)
+
     def test_the_kernel_is_shown_as_cuda(self):
         done = run(*SPMV, "-m", "1,gpu", "--print", "kernel", gpu="interpreted")
         self.assertIn("__global__", done.stdout)

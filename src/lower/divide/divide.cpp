@@ -24,6 +24,13 @@ Segment share_of(Context& c, const std::string& name, const Segment& range, cons
   return {c.f.constant(name + "_begin", begin_of(share)), c.f.constant(name + "_end", end)};
 }
 
+// A turn as a share. Pieces may have fewer than there are shares.
+Segment turn_of(Context& c, const std::string& name, const Segment& range, const Expr& number) {
+  Expr at = range.begin + number;
+  Var begin = c.f.constant(name + "_begin", c.on_pieces() ? ir::min(at, range.end) : at);
+  return {begin, c.on_pieces() ? ir::min(Expr(begin) + 1, range.end) : Expr(begin) + 1};
+}
+
 // What holds for a share while others are under way.
 Scope in_one_of_many(const Context& c, const Scope& s, const ForallLoop& loop) {
   Scope inside = s;
@@ -84,7 +91,8 @@ void divide(Context& c, const Scope& s, const ForallLoop& loop, const std::strin
       WalkedShare share = *s.share;
       Scope inside = s;
       inside.share.reset();
-      Segment mine = share_of(c, name, range, cut, share.number, share.count);
+      Segment mine = share.grain == Grain::Turn ? turn_of(c, name, range, share.number)
+                                                : share_of(c, name, range, cut, share.number, share.count);
       auto go = [&](const Scope& here) { walk(here, mine, Reach::Part); };
       return share.around ? share.around(inside, mine, go) : go(inside);
     }

@@ -69,6 +69,20 @@ LoopPattern over_coordinates(const Context& c, const Scope& s, const Stmt& body,
   return StoredPattern{atom};
 }
 
+// Are positions all that a body needs of an access: are their coordinates looked up nowhere else?
+bool needs_positions_alone(const Context& c, const Stmt& body, const Levels& levels) {
+  if (c.kernel.assembly != Assembly::Shared || c.kernel.shared_tensor != c.find_operand(levels.access) + 1)
+    return false;
+  bool alone = true;
+  each<Assign>(body, [&](const Assign& a) {
+    each<Access>(a.rhs, [&](const Access& x) {
+      for (size_t k = levels.first; k <= levels.last && !structurally_equal(x, levels.access); k++)
+        alone &= std::find(x.indices.begin(), x.indices.end(), levels.var(k)) == x.indices.end();
+    });
+  });
+  return alone;
+}
+
 // Row by row, where the result has places and positions of a row have something in common.
 LoopPattern over_positions(const Context& c, const Stmt& body, const Levels& levels) {
   const std::vector<LevelFormat>& formats = levels.access.tensor.format().levels();
@@ -79,6 +93,9 @@ LoopPattern over_positions(const Context& c, const Stmt& body, const Levels& lev
   if (!kernel_functions(formats[stored]).weight) return one_by_one;
   size_t common = levels.first;  // the levels before this one index the result
   while (common < levels.last && indexes_result(c, levels.var(common))) common++;
+  // Of what is found once for a row a GPU makes nothing where nobody needs it: each thread takes a position.
+  bool apart = common == levels.last && indexes_result(c, levels.var(common));
+  if (is_for_gpu(c) && apart && needs_positions_alone(c, body, levels)) return one_by_one;
   if (stored == levels.first) {
     if (common == levels.first) return one_by_one;
     return RowsPattern{levels, common - 1, stored, RowsPattern::Kind::Runs};

@@ -3,6 +3,7 @@
 #include "lower/iterate/pattern.hpp"
 #include "lower/iterate/positions.hpp"
 #include "lower/iterate/turns.hpp"
+#include "lower/questions.hpp"
 #include "lower/visit.hpp"
 
 namespace spdistal::lower {
@@ -15,11 +16,14 @@ void emit(Context& c, const Scope& s, const ForallLoop& loop, const PositionsPat
   int operand = c.find_operand(levels.access);
   Turns turns{c.name(loop.var), within_piece(c, levels, loop.range)};
   run_turns(c, s, loop, turns, [&](const Scope& inside, const Segment& mine, const ir::LoopOptions& options) {
-    // Positions at the levels above: searched once, then walked along.
-    std::map<size_t, Var> parents = search_parents(c, inside, levels, mine.begin, levels.last);
+    // Positions at the levels above: searched once, then walked along; by threads of a GPU searched where somebody asks.
+    bool walked = !is_for_gpu(c);
+    std::map<size_t, Var> parents;
+    if (walked) parents = search_parents(c, inside, levels, mine.begin, levels.last);
     auto turn = [&](const Var& p) {
       Reached reached = enter_position(c, inside, loop.var, levels, p, [&](size_t level, const Expr& position) -> Expr {
-        return walk_to_parent(c, operand + 1, level, parents.at(level), position);
+        return walked ? walk_to_parent(c, operand + 1, level, parents.at(level), position)
+                      : search_parent(c, operand + 1, level, position);
       });
       Scope here = inside;
       here.access(operand) = reached.state;

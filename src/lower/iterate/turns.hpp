@@ -12,9 +12,6 @@ namespace spdistal::lower {
 /// Does nothing but the loop's own variable change from turn to turn, or are accesses walked along?
 enum class Alone : uint8_t { Yes, No };
 
-/// May every turn be a share of its own, or are there things to find for each share that many turns use?
-enum class Grain : uint8_t { Turn, Share };
-
 struct Turns {
   std::string name;
   Segment range;

@@ -38,7 +38,7 @@ bool loops_follow_result(const Context& c) {
 
 bool suits(Context& c) { return can_be_made(c) && loops_follow_result(c); }
 
-void fill_counted(Context& c, const Scope& s, const Rooms& rooms, const MadeLevels& made, const Expr& shares,
+void fill_counted(Context& c, const Scope& s, const Rooms& rooms, const MadeLevels& made, const ShareCount& shares,
                   const WalkLoops& walk) {
   auto room = [&](const std::vector<Expr>& counts) {
     // The last level has the most positions.
@@ -69,7 +69,7 @@ bool can_keep_pattern(const Context& c, const MadeLevels& made) {
   return c.options.pattern == ResultPattern::Stands && made.dense > 0 && made.count == 1 && !is_for_gpu(c);
 }
 
-void fill_values(Context& c, const Scope& s, const Rooms& rooms, const Expr& shares) {
+void fill_values(Context& c, const Scope& s, const Rooms& rooms, const ShareCount& shares) {
   c.kernel.keeps_pattern = true;
   walk_shares(c, s, rooms, shares, walk_in_place(c), [&](const Scope& inside, const Expr&, const Inside& loops) {
     Scope here = inside;
@@ -83,11 +83,11 @@ void emit(Context& c) {
   MadeLevels made = made_levels(c);
   bool in_shares = walks_in_shares(c);
   Rooms rooms = rooms_of_workspaces(c, s);
-  if (can_keep_pattern(c, made)) return fill_values(c, s, rooms, in_shares ? Expr(c.f.shares()) : ir::int64(1));
+  if (can_keep_pattern(c, made)) return fill_values(c, s, rooms, count_shares(c, s));
   std::optional<std::vector<int>> bounding = bounding_tensors(c, made);
   auto defined = [&](const WalkPlaces& with) { return define_walk(c, s, rooms, with); };
   WalkPlaces places{.cursors = made.count, .arrays = filled_arrays(c, s, made), .counts = true};
-  Expr shares = in_shares ? Expr(c.f.shares()) : ir::int64(1);
+  ShareCount shares = count_shares(c, s);
   // Threads of a GPU have no memory to fill parts in.
   if (!bounding || is_for_gpu(c)) return fill_counted(c, s, rooms, made, shares, defined(places));
 
@@ -98,7 +98,7 @@ void emit(Context& c) {
     most.push_back(c.f.constant(fmt::format("most{}", most.size() + 1), bound));
   std::optional<Expr> fits, alone;  // in the positions, whatever comes; one thread
   if (has_narrow_positions(c, s, made)) fits = most.back() <= c.options.largest_position;
-  if (in_shares) alone = ir::equal(shares, 1);
+  if (in_shares) alone = ir::equal(shares.count, 1);
   bool has_rows = made.dense == 1;
   places.counts = fits || (alone && !has_rows);
   places.parts = alone && has_rows;

@@ -28,10 +28,10 @@ Expr add_up(Context& c, const Var& counts, const Expr& shares, size_t cursor, si
 
 }  // namespace
 
-std::vector<Expr> count_and_fill(Context& c, const Scope& s, const Rooms& rooms, const Expr& shares,
+std::vector<Expr> count_and_fill(Context& c, const Scope& s, const Rooms& rooms, const ShareCount& shares,
                                  const WalkLoops& walk, const Counted& counted) {
   size_t cursors = counted.cursors;
-  Var counts = c.f.allocate("counts", ScalarType::Int64, shares * int64_t(cursors), ir::Fill::Uninitialised);
+  Var counts = c.f.allocate("counts", ScalarType::Int64, shares.count * int64_t(cursors), ir::Fill::Uninitialised);
   auto with_cursors = [&](const Scope& inside, const std::function<Expr(size_t k)>& begin) {
     Scope out = inside;
     for (size_t k = 0; k < cursors; k++)
@@ -48,7 +48,7 @@ std::vector<Expr> count_and_fill(Context& c, const Scope& s, const Rooms& rooms,
   });
   c.f.comment("Make room.");
   std::vector<Expr> totals;
-  for (size_t k = 0; k < cursors; k++) totals.push_back(add_up(c, counts, shares, k, cursors));
+  for (size_t k = 0; k < cursors; k++) totals.push_back(add_up(c, counts, shares.count, k, cursors));
   counted.make_room(totals);
   c.f.comment("Fill it.");
   phase.assembling.fills = truth(true);

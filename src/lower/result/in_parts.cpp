@@ -87,9 +87,9 @@ void fill_in_parts(Context& c, const Scope& s, const Rooms& rooms, const MadeLev
   c.f.parallel(
       "t", count,
       [&](const Var& t) {
-        inside.share = WalkedShare{t, count, [&](const Scope& here, const Segment& rows, const Inside& walk) {
-                                     filler.fill_part(here, t, rows, walk);
-                                   }};
+        inside.share = WalkedShare{
+            t, count, Grain::Share,
+            [&](const Scope& here, const Segment& rows, const Inside& walk) { filler.fill_part(here, t, rows, walk); }};
         walk(inside);
       },
       [&] { inside = with_workspaces(c, inside, rooms); });

@@ -26,7 +26,7 @@ void emit(Context& c) {
   for (size_t d = 0; d < c.lhs.tensor.order(); d++) arrays.push_back(list_array(c, s, d));
   arrays.push_back(c.vals_array(0));
   Rooms rooms = rooms_of_workspaces(c, s);
-  Expr shares = walks_in_shares(c) ? Expr(c.f.shares()) : ir::int64(1);
+  ShareCount shares = count_shares(c, s);
   WalkLoops walk = define_walk(c, s, rooms, {.cursors = 1, .arrays = arrays, .counts = true});
   count_and_fill(c, s, rooms, shares, walk, {1, [&](const std::vector<Expr>& counts) {
                                                for (const Var& array : arrays) c.f.resize(array, counts[0]);

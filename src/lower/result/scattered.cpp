@@ -168,7 +168,7 @@ Scope in_share(Context& c, const Scope& s, const Expr& share) {
 Expr count(Context& c, const Scope& s, const Rooms& rooms, const Expr& shares) {
   Var entries = c.f.allocate("entries", ScalarType::Int64, shares, ir::Fill::Uninitialised);
   c.f.comment("Count what comes to each place.");
-  walk_shares(c, s, rooms, shares, walk_in_place(c), [&](const Scope& inside, const Expr& t, const Inside& walk) {
+  walk_shares(c, s, rooms, {shares}, walk_in_place(c), [&](const Scope& inside, const Expr& t, const Inside& walk) {
     Scope here = in_share(c, inside, t);
     const Tally& tally = *here.assembling.tally;
     c.f.loop("p", ir::int64(0), tally.places, [&](const Var& p) { c.f.store(tally.counts, tally.first + p, 0); });
@@ -199,7 +199,7 @@ void emit(Context& c) {
   scan(c, *s.assembling.tally, pos, shares);
   c.f.comment("Fill it.");
   s.assembling.fills = ir::literal(ir::Scalar::of(true));
-  walk_shares(c, s, rooms, shares, walk_in_place(c),
+  walk_shares(c, s, rooms, {shares}, walk_in_place(c),
               [&](const Scope& inside, const Expr& t, const Inside& walk) { walk(in_share(c, inside, t)); });
   finish_levels(c, s, made, {total});
 }

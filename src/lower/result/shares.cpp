@@ -1,7 +1,9 @@
 #include "lower/result/shares.hpp"
 
 #include "lower/divide/divide.hpp"
+#include "lower/iterate/pattern.hpp"
 #include "lower/questions.hpp"
+#include "lower/values.hpp"
 
 namespace spdistal::lower {
 
@@ -14,18 +16,31 @@ bool walks_in_shares(const Context& c) {
   return outer && elements_apart && may_run_in_parallel(c, *outer);
 }
 
-void walk_shares(Context& c, const Scope& s, const Rooms& rooms, const Expr& shares, const WalkLoops& walk,
+ShareCount count_shares(Context& c, const Scope& s) {
+  const Forall* outer = c.statement.body.as<Forall>();
+  if (!walks_in_shares(c)) return {ir::int64(1)};
+  const Root* root = c.provenance.root(outer->var);
+  bool plain = is_for_gpu(c) && root && !root->fixed && c.options.outer.empty() &&
+               std::holds_alternative<RangePattern>(choose_pattern(c, s, *outer, outer->var));
+  if (plain && !c.on_pieces()) return {size(c, s, outer->var), Grain::Turn};
+  // A piece has the turns that the result has places for.
+  bool placed =
+      plain && c.lhs.tensor.order() > 0 && storage_order(c.lhs)[0] == outer->var && stores_all(c.functions(0, 0));
+  return placed ? ShareCount{c.dense_size(0, 0), Grain::Turn} : ShareCount{c.f.shares()};
+}
+
+void walk_shares(Context& c, const Scope& s, const Rooms& rooms, const ShareCount& shares, const WalkLoops& walk,
                  const AroundShare& around) {
   Scope inside = s;
   inside.threads = Parallelism::Taken;  // shares are all the parallelism there is
   auto share = [&](const Expr& t) {
     around(inside, t, [&](const Scope& here) {
       Scope with = here;
-      with.share = WalkedShare{t, shares};
+      with.share = WalkedShare{t, shares.count, shares.grain};
       walk(with);
     });
   };
-  each_share(c, shares, share, [&] { inside = with_workspaces(c, inside, rooms); });
+  each_share(c, shares.count, share, [&] { inside = with_workspaces(c, inside, rooms); });
 }
 
 }  // namespace spdistal::lower

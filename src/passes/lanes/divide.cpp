@@ -55,7 +55,7 @@ Stmt Divider::operator()(const Stmt& s) {
   const Accesses& accesses = columns_.accesses;
   if (auto* n = s.as<For>()) {
     if (auto kind = divided_.find(n->var.symbol); kind != divided_.end())
-      return kind->second == LaneLoop::Row ? columns_(*n) : sum(*n);
+      return kind->second == LaneLoop::Row ? columns_(*n) : kind->second == LaneLoop::Sum ? sum(*n) : scan(*n);
     if (auto together = by_turns(*n)) return *together;
   }
   if (auto* n = s.as<Allocate>()) {
@@ -98,6 +98,44 @@ Stmt Divider::sum(const For& n) {
   before.push_back(part_of(n, parts));
   before.insert(before.end(), after.begin(), after.end());
   return Block{before};
+}
+
+// Each lane takes a turn of as many as there are lanes, and has the sums of those before it added to the total.
+//
+//   for p in lo .. hi                 for first in lo .. hi by 32
+//     here = pos[p]                     own = first + lane < hi ? pos[first + lane] : 0
+//     pos[p] = total              →     upto = warp_scan_add(own)
+//     total = total + here              if first + lane < hi: pos[first + lane] = total + upto - own
+//                                       total = total + upto of the last lane
+Stmt Divider::scan(const For& n) {
+  auto carried = *carried_sum(n);
+  std::vector<Stmt> body = statements(n.body);
+  const Var& total = carried.total;
+  std::string name = n.var.symbol.name();
+  Var first = var(name + "_first", Int64), end = var(name + "_last", Int64);
+  Var own = var("own", total.type), upto = var("upto", total.type), before = var("before", total.type);
+  Expr lane = columns_.lane, inside = lane < Expr(end) - first;
+  auto turn_at = [&](const Expr& distance) { return declare(n.var, cast(n.var.type.scalar, Expr(first) + distance)); };
+  // What is added is found without the total.
+  std::vector<Stmt> finding{turn_at(lane)};
+  for (size_t k = 0; k < carried.update; k++)
+    if (auto* declared = body[k].as<Declare>(); declared && !uses_variable(declared->init, total.symbol))
+      finding.push_back(body[k]);
+  const Expr& added = body[carried.update].as<Assign>()->value.as<Binary>()->b;
+  finding.push_back(Assign{own, added});
+  std::vector<Stmt> turn{turn_at(lane)};
+  for (size_t k = 0; k < body.size(); k++) {
+    Expr at = k <= carried.update ? Expr(before) : Expr(before) + own;
+    if (k != carried.update) turn.push_back(substitute(body[k], {{total.symbol, at}}));
+  }
+  Expr last = Shuffle{Peer::Lane, upto, int32(columns_.width - 1), columns_.width};
+  return Block{
+      {declare(end, cast(ScalarType::Int64, n.hi)),
+       For{first, cast(ScalarType::Int64, n.lo), end, int64(columns_.width),
+           Block{
+               {Declare{own, zero(own.type), Mutability::Mutable}, with_fresh_variables(If{inside, Block{finding}, {}}),
+                declare(upto, WarpScan{BinaryOp::Add, own, columns_.width}), declare(before, Expr(total) + upto - own),
+                with_fresh_variables(If{inside, Block{turn}, {}}), Assign{total, Expr(total) + last}}}}}};
 }
 
 // Sums of as many turns as there are lanes, added up together: in the end each lane has that of one turn, and goes on with it.

@@ -13,6 +13,7 @@ class Divider {
 
  private:
   ir::Stmt sum(const ir::For& n);
+  ir::Stmt scan(const ir::For& n);
   /// What a lane adds up of sums, to other variables in the place of theirs.
   ir::Stmt part_of(const ir::For& n, const std::map<Symbol, ir::Var>& parts);
   std::optional<ir::Stmt> by_turns(const ir::For& n);

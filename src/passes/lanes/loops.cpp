@@ -69,15 +69,20 @@ std::optional<LaneLoop> lane_loop(const For& loop) {
   bool from_zero = constant_integer(loop.lo) == 0 && constant_integer(loop.step) == 1;
   bool apart = loop.kind == LoopKind::Vector || is_independent(loop);
   bool divisible = apart && in_rows && !assigns && from_zero;
-  return divisible ? std::optional(LaneLoop::Row) : std::nullopt;
+  if (divisible) return LaneLoop::Row;
+  bool scan = in_rows && constant_integer(loop.step) == 1 && is_unconditional(loop.body) && carried_sum(loop);
+  return scan ? std::optional(LaneLoop::Scan) : std::nullopt;
 }
 
 std::vector<For> divided_loops(const Stmt& body) {
-  std::vector<For> rows, sums;
+  std::vector<For> rows, sums, scans;
   each<For>(body, [&](const For& n) {
-    if (auto kind = lane_loop(n)) (*kind == LaneLoop::Row ? rows : sums).push_back(n);
+    if (auto kind = lane_loop(n)) (*kind == LaneLoop::Row ? rows : *kind == LaneLoop::Sum ? sums : scans).push_back(n);
   });
-  return rows.empty() ? sums : rows;
+  if (!rows.empty()) return rows;
+  if (!sums.empty()) return sums;
+  // Another scan may have others do its turns.
+  return scans.size() == 1 ? scans : std::vector<For>{};
 }
 
 bool is_unconditional(const Stmt& body) {

@@ -8,11 +8,12 @@
 
 namespace spdistal::passes {
 
-/// Innermost loops that lanes can divide: over the elements of a row, each of which is one lane's; or over what is added up.
-enum class LaneLoop : uint8_t { Row, Sum };
+/// Innermost loops that lanes can divide: over the elements of a row, each of which is one lane's; over what is added up; over
+/// what is added up step by step, each turn with the sum of those before.
+enum class LaneLoop : uint8_t { Row, Sum, Scan };
 std::optional<LaneLoop> lane_loop(const ir::For& loop);
 
-/// The loops of an item that lanes divide among them: all rows, or else all sums.
+/// The loops of an item that lanes divide among them: all rows, or else all sums, or else the one scan.
 std::vector<ir::For> divided_loops(const ir::Stmt& body);
 
 /// The variables from outside that a loop's body adds to, where that is all it does to them.
