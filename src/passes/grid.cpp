@@ -17,6 +17,7 @@
 #include "ir/substitute.hpp"
 #include "passes/lanes.hpp"
 #include "passes/lanes/loops.hpp"
+#include "passes/stage.hpp"
 
 namespace spdistal::passes {
 
@@ -106,7 +107,8 @@ class OwnArrays {
   std::vector<Grid::Own> own_;
 };
 
-/// The function of a grid, with its parameters.
+}  // namespace
+
 Function function_of(const std::string& name, const Stmt& body) {
   Function out{name, {}, body};
   int arrays = 0, numbers = 0;
@@ -122,8 +124,6 @@ Stmt blocks_of_threads(const Var& blocks, int threads,
   Stmt inner = For{thread, int64(0), int64(threads), int64(1), f(block, thread), LoopKind::GPUThread};
   return For{block, int64(0), blocks, int64(1), inner, LoopKind::GPUBlock};
 }
-
-}  // namespace
 
 Expr expanded(Expr e, const Stmt& scope) {
   std::map<Symbol, Expr> constants;
@@ -145,6 +145,8 @@ Grid grid_of(const Region& region, const std::string& name, const Mapping& mappi
   int lanes = region.setup.empty() ? lanes_for(region.body, mapping) : 1;
   std::optional<Stmt> divided = by_lanes(region.body, lane, lanes, mapping);
   if (!divided) lanes = 1;
+  if (lanes == 1)
+    if (std::optional<Grid> staged = staged_grid(region, name, mapping.average_row)) return *staged;
   Stmt scope = Block{{Block{region.setup}, region.body}};
   OwnArrays arrays(scope, worker, region.item.symbol);
   std::vector<Stmt> inside;

@@ -21,7 +21,11 @@ bool is_the_hosts(const Stmt& s) { return holds<Parallel, Resize, Shrink, Return
 
 class Outliner {
  public:
-  Outliner(std::string name, const Mapping& mapping) : name_(std::move(name)), mapping_(mapping) {}
+  Outliner(const Function& f, const Mapping& mapping) : name_(f.name), mapping_(mapping) {
+    for (const Param& p : f.params)
+      if (p.source.field == Source::Field::Pos && p.var.type.form == Type::Form::ConstArray)
+        ascending_.insert(p.var.symbol);
+  }
 
   DeviceSteps steps(const Stmt& s) {
     DeviceSteps out;
@@ -55,7 +59,7 @@ class Outliner {
         [&](const Sort&) { out.push_back(alone(s, next_name())); }, [&](const Break&) { out.push_back(s); },
         [&](const Return&) { out.push_back(s); },
         [&](const Parallel& n) {
-          out.push_back(grid_of({n.share, n.count, n.setup, n.body}, next_name(), mapping_));
+          out.push_back(grid_of({n.share, n.count, n.setup, n.body, ascending_}, next_name(), mapping_));
         },
         [&](const Resize&) { out.push_back(s); }, [&](const Shrink&) { out.push_back(s); },
         [](const Append&) { require(false, "kernels of devices append nothing"); },
@@ -89,6 +93,7 @@ class Outliner {
 
   std::string name_;
   Mapping mapping_;
+  std::set<Symbol> ascending_;
   int count_ = 0;
   size_t depth_ = 0;  // of sums of sums
 };
@@ -96,7 +101,7 @@ class Outliner {
 }  // namespace
 
 Launches launches(const Function& f, const Mapping& mapping) {
-  return {f.name, f.params, Outliner(f.name, mapping).steps(f.body)};
+  return {f.name, f.params, Outliner(f, mapping).steps(f.body)};
 }
 
 }  // namespace spdistal::passes
