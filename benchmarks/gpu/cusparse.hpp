@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 
+#include "memory/buffer.hpp"
+
 namespace spdistal::bench {
 
 /// A matrix in CSR in memory of the GPU, of doubles with indices of 32 bits.
@@ -27,6 +29,15 @@ class Cusparse {
   Run spmm(const DeviceMatrix& B, void* C, void* A, int64_t columns, int way) const;
   /// Values of `A` become those of (C D) where it stores any; D is stored by columns.
   Run sddmm(const DeviceMatrix& A, void* C, void* D, int64_t inner) const;
+  /// A sparse result of a run: its memory is taken in it.
+  struct Made {
+    int64_t stored = 0;
+    std::shared_ptr<memory::Buffer> pos, crd, values;
+  };
+  /// B + C, put into `made`.
+  Run add(const DeviceMatrix& B, const DeviceMatrix& C, std::shared_ptr<Made> made) const;
+  /// B C, put into `made`.
+  Run multiply(const DeviceMatrix& B, const DeviceMatrix& C, std::shared_ptr<Made> made) const;
 
  private:
   struct Functions;

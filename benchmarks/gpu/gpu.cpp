@@ -1,5 +1,5 @@
-// Generated kernels on a GPU beside cuSPARSE's: SpMV, SpMM and SDDMM with 32 columns, double precision, default
-// schedules. Results are compared first; times are medians of runs that are waited for one by one.
+// Generated kernels on a GPU beside cuSPARSE's, where it has them: SpMV, SpMM and SDDMM with 32 columns, sums of three and
+// products of two sparse matrices, SpTTV and SpMTTKRP, double precision, default schedules. Results are compared first; times are medians of runs that are waited for one by one.
 //
 //   bench_gpu [part of the size, default 1]
 #include <fmt/format.h>
@@ -14,82 +14,17 @@
 #include "api/session.hpp"
 #include "api/state.hpp"
 #include "gpu/cusparse.hpp"
+#include "gpu/inputs.hpp"
 #include "memory/mirror.hpp"
+#include "tensor/distribute.hpp"
 
 using namespace spdistal;
+using bench::Csr;
+using bench::value_at;
 
 namespace {
 
 constexpr int64_t columns = 32;
-
-struct Csr {
-  std::string name;
-  int64_t n;
-  std::vector<int32_t> pos, crd;
-  std::vector<double> values;
-};
-
-uint64_t mixed(uint64_t x) {
-  x += 0x9e3779b97f4a7c15ull;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
-double unit(uint64_t x) { return double(mixed(x) >> 11) / 9007199254740992.0; }
-
-// Rows by a function that appends the coordinates of one, in order.
-template <class F>
-Csr matrix(std::string name, int64_t n, int64_t most, F&& row) {
-  Csr out{std::move(name), n, std::vector<int32_t>(size_t(n) + 1), {}, {}};
-  std::vector<int32_t> crd(size_t(n * most));
-#pragma omp parallel for schedule(static)
-  for (int64_t i = 0; i < n; i++) out.pos[size_t(i) + 1] = row(i, &crd[size_t(i * most)]);
-  for (size_t i = 0; i < size_t(n); i++) out.pos[i + 1] += out.pos[i];
-  out.crd.resize(size_t(out.pos.back()));
-  out.values.resize(out.crd.size());
-#pragma omp parallel for schedule(static)
-  for (int64_t i = 0; i < n; i++)
-    for (int32_t p = out.pos[size_t(i)]; p < out.pos[size_t(i) + 1]; p++) {
-      out.crd[size_t(p)] = crd[size_t(i * most + p - out.pos[size_t(i)])];
-      out.values[size_t(p)] = unit(uint64_t(p)) + 0.5;
-    }
-  return out;
-}
-
-Csr banded(int64_t n) {
-  return matrix(fmt::format("banded {}M x 11", n / 1000000), n, 11, [n](int64_t i, int32_t* crd) {
-    int32_t count = 0;
-    for (int64_t j = std::max<int64_t>(0, i - 5); j <= std::min(n - 1, i + 5); j++) crd[count++] = int32_t(j);
-    return count;
-  });
-}
-Csr uniform(int64_t n) {
-  return matrix(fmt::format("uniform {}M x 10", n / 1000000), n, 10, [n](int64_t i, int32_t* crd) {
-    for (int64_t k = 0; k < 10; k++) crd[k] = int32_t(mixed(uint64_t(i * 10 + k)) % uint64_t(n));
-    std::sort(crd, crd + 10);
-    return int32_t(std::unique(crd, crd + 10) - crd);
-  });
-}
-Csr rmat(int scale) {
-  size_t n = size_t(1) << scale, edges = n * 16;
-  std::vector<uint64_t> keys(edges);
-#pragma omp parallel for schedule(static)
-  for (size_t e = 0; e < edges; e++) {
-    uint64_t r = 0, c = 0;
-    for (int b = 0; b < scale; b++) {
-      double p = unit(e * 64 + uint64_t(b));
-      r = r << 1 | uint64_t(p >= 0.76), c = c << 1 | uint64_t((p >= 0.57 && p < 0.76) || p >= 0.95);
-    }
-    keys[e] = r << 32 | c;
-  }
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  Csr out{fmt::format("R-MAT 2^{}", scale), int64_t(n), std::vector<int32_t>(n + 1), {}, {}};
-  for (uint64_t key : keys) out.pos[(key >> 32) + 1]++, out.crd.push_back(int32_t(key & 0xffffffff));
-  for (size_t i = 0; i < n; i++) out.pos[i + 1] += out.pos[i];
-  for (size_t p = 0; p < keys.size(); p++) out.values.push_back(unit(p) + 0.5);
-  return out;
-}
 
 template <class F>
 double milliseconds(F&& run) {
@@ -140,7 +75,7 @@ void measure(const Csr& m, const bench::Cusparse& cusparse) {
   auto n = size_t(m.n), dense = n * size_t(columns);
   std::vector<double> x(dense), y(dense);
 #pragma omp parallel for
-  for (size_t k = 0; k < dense; k++) x[k] = unit(k) + 0.5, y[k] = unit(k + dense) + 0.5;
+  for (size_t k = 0; k < dense; k++) x[k] = value_at(k), y[k] = value_at(k + dense);
   Machine M(Grid(1, GPU));
   DistVar u, v;
   Format vector({Dense}, Distribution({u}, M, {u})), rows({Dense, Dense}, Distribution({u, v}, M, {u}));
@@ -200,6 +135,160 @@ void measure(const Csr& m, const bench::Cusparse& cusparse) {
   }
 }
 
+bench::DeviceMatrix matrix_on_gpu(const Csr& m, std::vector<memory::Buffer>& keep) {
+  auto put = [&](const auto& array) {
+    keep.push_back(on_gpu(array.data(), array.size() * sizeof(array[0])));
+    return static_cast<void*>(keep.back().data());
+  };
+  void *pos = put(m.pos), *crd = put(m.crd), *values = put(m.values);
+  return {m.n, m.n, int64_t(m.crd.size()), pos, crd, values};
+}
+
+Tensor<double> borrowed(const Csr& m, const Format& format) {
+  using std::span;
+  return Tensor<double>::borrow_rows({m.n, m.n}, span<const int32_t>(m.pos), span<const int32_t>(m.crd),
+                                     span<const double>(m.values), format);
+}
+
+void compare_made(const std::string& kernel, const std::string& input, double before, double ours,
+                  const TensorBase& result, bench::Cusparse::Made& made) {
+  const Storage& stored = data_of(state_of(result)).piece(0);
+  auto count = size_t(stored.nnz());
+  std::vector<double> wanted = fetched(*made.values, size_t(made.stored));
+  double differs = count == wanted.size() ? difference(stored.values<double>().data(), wanted.data(), count) : 1e300;
+  line(kernel, input, before, ours, differs);
+}
+
+void measure_sums(const Csr& b, const bench::Cusparse& cusparse) {
+  Csr c = shifted(b, 1), d = shifted(b, 2);
+  Machine M(Grid(1, GPU));
+  DistVar u, v;
+  Format csr({Dense, Compressed}, Distribution({u, v}, M, {u}));
+  IndexVar i, j;
+  Tensor<double> B = borrowed(b, csr), C = borrowed(c, csr), D = borrowed(d, csr), A("A", {b.n, b.n}, csr);
+  A(i, j) = B(i, j) + C(i, j) + D(i, j);
+  A.compute();
+  double ours = milliseconds([&] { A.compute(); });
+  std::vector<memory::Buffer> keep;
+  keep.reserve(9);
+  auto first = std::make_shared<bench::Cusparse::Made>(), all = std::make_shared<bench::Cusparse::Made>();
+  bench::DeviceMatrix x = matrix_on_gpu(b, keep), y = matrix_on_gpu(c, keep), z = matrix_on_gpu(d, keep);
+  bench::Cusparse::Run add = cusparse.add(x, y, first);
+  double before = milliseconds([&] {
+    add();
+    bench::DeviceMatrix sum{b.n, b.n, first->stored, first->pos->data(), first->crd->data(), first->values->data()};
+    cusparse.add(sum, z, all)();
+  });
+  compare_made("SpAdd3", b.name, before, ours, A, *all);
+}
+
+void measure_products(const Csr& b, const bench::Cusparse& cusparse) {
+  Machine M(Grid(1, GPU));
+  DistVar u, v;
+  Format csr({Dense, Compressed}, Distribution({u, v}, M, {u}));
+  IndexVar i, j, k;
+  Tensor<double> B = borrowed(b, csr), C = borrowed(b, csr), A("A", {b.n, b.n}, csr);
+  A(i, j) = B(i, k) * C(k, j);
+  A.compute();
+  double ours = milliseconds([&] { A.compute(); });
+  std::vector<memory::Buffer> keep;
+  keep.reserve(3);
+  auto made = std::make_shared<bench::Cusparse::Made>();
+  bench::DeviceMatrix x = matrix_on_gpu(b, keep);
+  double before = 0;
+  try {
+    before = milliseconds(cusparse.multiply(x, x, made));
+  } catch (const std::runtime_error& error) { return fmt::print("SpGEMM {} {}\n", b.name, error.what()); }
+  compare_made("SpGEMM", b.name, before, ours, A, *made);
+}
+
+Tensor<double> borrowed(const bench::Csf& t, const Format& format) {
+  Tensor<double> out("B", {t.dims[0], t.dims[1], t.dims[2]}, format);
+  auto indices = [](const std::vector<int32_t>& from) {
+    return IndexArray::make(int64_t(from.size()), IndexWidth::Int32,
+                            [&](auto* to) { std::copy(from.begin(), from.end(), to); });
+  };
+  auto level = [&](size_t k, size_t positions) {
+    return LevelArrays{t.dims[k], {0, t.dims[k]}, int64_t(positions), {}, {}};
+  };
+  std::vector<LevelArrays> levels{level(0, size_t(t.dims[0])), level(1, t.fibre_crd.size()), level(2, t.crd.size())};
+  levels[1].pos = indices(t.slice_pos), levels[1].crd = indices(t.fibre_crd);
+  levels[2].pos = indices(t.fibre_pos), levels[2].crd = indices(t.crd);
+  Buffer values = Buffer::uninitialized(t.values.size() * sizeof(double));
+  std::copy(t.values.begin(), t.values.end(), reinterpret_cast<double*>(values.data()));
+  Storage storage(std::make_shared<const Pattern>(format, out.dims(), std::move(levels)), ScalarType::Float64,
+                  std::move(values));
+  TensorState& state = state_of(out);
+  set_home(state, scatter(Session::instance().transport(), std::move(storage), shares_of(state)));
+  return out;
+}
+
+// Without a rival: what the loops say is what is compared with.
+void measure_tensors(const bench::Csf& t) {
+  Machine M(Grid(1, GPU));
+  DistVar u, v, w;
+  Format vector({Dense}, Distribution({u}, M, {u})), rows({Dense, Dense}, Distribution({u, v}, M, {u}));
+  Format csr({Dense, Compressed}, Distribution({u, v}, M, {u}));
+  Format csf({Dense, Compressed, Compressed}, Distribution({u, v, w}, M, {u}));
+  IndexVar i, j, k, l;
+  Tensor<double> B = borrowed(t, csf);
+  auto some = [](int64_t n) {
+    std::vector<double> out(static_cast<size_t>(n));
+    for (size_t p = 0; p < out.size(); p++) out[p] = value_at(p + (1ull << 41));
+    return out;
+  };
+  std::vector<double> x = some(t.dims[2]), y = some(t.dims[1] * columns), z = some(t.dims[2] * columns);
+  using std::span;
+  {
+    auto c = Tensor<double>::borrow({t.dims[2]}, span<const double>(x), vector);
+    Tensor<double> A("A", {t.dims[0], t.dims[1]}, csr);
+    A(i, j) = B(i, j, k) * c(k);
+    A.compute();
+    double ours = milliseconds([&] { A.compute(); });
+    std::vector<double> wanted(t.fibre_crd.size());
+#pragma omp parallel for
+    for (size_t f = 0; f < wanted.size(); f++)
+      for (auto p = size_t(t.fibre_pos[f]); p < size_t(t.fibre_pos[f + 1]); p++)
+        wanted[f] += t.values[p] * x[size_t(t.crd[p])];
+    line("SpTTV", t.name, 0, ours, difference(values_of(A), wanted.data(), wanted.size()));
+  }
+  auto C = Tensor<double>::borrow({t.dims[1], columns}, span<const double>(y), rows);
+  auto D = Tensor<double>::borrow({t.dims[2], columns}, span<const double>(z), rows);
+  Tensor<double> A("A", {t.dims[0], columns}, rows);
+  A(i, l) = B(i, j, k) * C(j, l) * D(k, l);
+  A.compute();
+  double ours = milliseconds([&] { A.compute(); });
+  std::vector<double> wanted(size_t(t.dims[0] * columns));
+#pragma omp parallel for schedule(dynamic, 16)
+  for (size_t s = 0; s < size_t(t.dims[0]); s++)
+    for (auto f = size_t(t.slice_pos[s]); f < size_t(t.slice_pos[s + 1]); f++)
+      for (auto p = size_t(t.fibre_pos[f]); p < size_t(t.fibre_pos[f + 1]); p++)
+        for (size_t q = 0; q < size_t(columns); q++)
+          wanted[s * size_t(columns) + q] +=
+              t.values[p] * y[size_t(t.fibre_crd[f]) * size_t(columns) + q] * z[size_t(t.crd[p]) * size_t(columns) + q];
+  line("MTTKRP", t.name, 0, ours, difference(values_of(A), wanted.data(), wanted.size()));
+}
+
+// A whole call with almost nothing to do, in microseconds.
+void measure_small() {
+  Csr m = bench::banded(1000);
+  Machine M(Grid(1, GPU));
+  DistVar u, v;
+  Format vector({Dense}, Distribution({u}, M, {u})), csr({Dense, Compressed}, Distribution({u, v}, M, {u}));
+  IndexVar i, j;
+  Tensor<double> B = borrowed(m, csr), a("a", {m.n}, vector), c("c", {m.n}, vector);
+  for (int64_t k = 0; k < m.n; k++) c.insert({k}, 1);
+  c.pack();
+  a(i) = B(i, j) * c(j);
+  a.compute();
+  double waited = milliseconds([&] { a.compute(); });
+  double of_many = milliseconds([&] {
+    for (int k = 0; k < 100; k++) a.compute();
+  });
+  fmt::print("compute() of an SpMV with 1,000 rows: {:.1f} us waited for, {:.1f} us each of a hundred\n", waited * 1e3,
+             of_many * 10);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -209,7 +298,16 @@ int main(int count, char** arguments) {
   if (!cusparse) return fmt::print("there is no libcusparse.so to compare with\n"), 1;
   fmt::print("{:<6} {:<18} {:>12} {:>12} {:>8} {:>12}\n", "kernel", "input", "cuSPARSE ms", "spdistal ms", "ratio",
              "difference");
-  measure(banded(int64_t(20e6 * part)), *cusparse);
-  measure(uniform(int64_t(10e6 * part)), *cusparse);
-  measure(rmat(23 + int(std::floor(std::log2(part)))), *cusparse);
+  using namespace bench;
+  int smaller = int(std::floor(std::log2(part)));
+  auto of_part = [&](double n) { return int64_t(n * part); };
+  measure_small();
+  measure(banded(of_part(20e6)), *cusparse);
+  measure(uniform(of_part(10e6)), *cusparse);
+  measure(rmat(23 + smaller), *cusparse);
+  measure_sums(banded(of_part(10e6)), *cusparse);
+  measure_sums(uniform(of_part(5e6)), *cusparse);
+  for (Spread spread : {Spread::Fibres, Spread::Cubic}) measure_tensors(tensor(of_part(50e6), spread));
+  measure_products(banded(of_part(4e6)), *cusparse);
+  measure_products(rmat(18 + smaller), *cusparse);
 }
