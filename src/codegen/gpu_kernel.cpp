@@ -210,7 +210,6 @@ class GpuKernel::Run {
   Flow statement(const Stmt& s) {
     if (auto* declared = s.as<Declare>()) numbers_.set(declared->var, numbers_(declared->init));
     else if (auto* assigned = s.as<Assign>()) numbers_.set(assigned->var, numbers_(assigned->value));
-    else if (auto* stored = s.as<Store>()) store(*stored);
     else if (auto* fresh = s.as<Allocate>())
       make_room(arrays_[fresh->array.symbol], fresh->array, numbers_.integer(fresh->count), fresh->fill);
     else if (auto* grown = s.as<Resize>())
@@ -250,16 +249,6 @@ class GpuKernel::Run {
     device_.copy(value, place_of(var, index), size_of(var.type.scalar));
     device_.wait(runtime::Stream{});
     return scalar_from(var.type.scalar, value);
-  }
-
-  void store(const Store& n) {
-    require(n.mode == StoreMode::Set || n.mode == StoreMode::Add, "the host stores one element after the other");
-    int64_t at = numbers_.integer(n.index);
-    Expr value = n.value;
-    if (n.mode == StoreMode::Add) value = Binary{BinaryOp::Add, Load{n.array, Literal{ir::Scalar::of(at)}}, value};
-    ir::Scalar stored = numbers_(value);
-    device_.copy(place_of(n.array, at), bytes_of(stored), size_of(n.array.type.scalar));
-    device_.wait(runtime::Stream{});
   }
 
   // ---- grids ----

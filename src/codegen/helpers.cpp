@@ -55,6 +55,24 @@ template <class T> static void sort_run(T* first, T* last) {
 }
 )";
 
+constexpr std::string_view heap_sort = R"(
+template <class T> static void heap_sort(T* first, T* last) {
+  const int64_t n = last - first;
+  for (int64_t start = n / 2, end = n; end > 1;) {
+    T x;
+    if (start > 0) x = first[--start]; else { x = first[--end]; first[end] = first[0]; }
+    int64_t at = start;
+    for (int64_t child = 2 * at + 1; child < end; child = 2 * at + 1) {
+      if (child + 1 < end && first[child] < first[child + 1]) child++;
+      if (!(x < first[child])) break;
+      first[at] = first[child];
+      at = child;
+    }
+    first[at] = x;
+  }
+}
+)";
+
 constexpr std::string_view sort = R"(
 // Ascending: nothing where it is sorted already, quicksort without branches, heapsort where the pivots are bad.
 template <class T> static void sort(T* first, T* last, int depth = 48) {
@@ -62,22 +80,8 @@ template <class T> static void sort(T* first, T* last, int depth = 48) {
   while (sorted < last && !(*sorted < sorted[-1])) sorted++;
   if (sorted >= last) return;
   while (last - first > 32) {
+    if (depth-- == 0) return heap_sort(first, last);
     const int64_t n = last - first;
-    if (depth-- == 0) {
-      for (int64_t start = n / 2, end = n; end > 1;) {
-        T x;
-        if (start > 0) x = first[--start]; else { x = first[--end]; first[end] = first[0]; }
-        int64_t at = start;
-        for (int64_t child = 2 * at + 1; child < end; child = 2 * at + 1) {
-          if (child + 1 < end && first[child] < first[child + 1]) child++;
-          if (!(x < first[child])) break;
-          first[at] = first[child];
-          at = child;
-        }
-        first[at] = x;
-      }
-      return;
-    }
     const T a = first[0], b = first[n / 2], c = last[-1];
     const T pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
     T* middle = first;
@@ -91,6 +95,17 @@ template <class T> static void sort(T* first, T* last, int depth = 48) {
     last = middle;
   }
   sort_run(first, last);
+}
+)";
+
+// Threads of a GPU have next to no stack: nothing calls itself.
+constexpr std::string_view cuda_sort = R"(
+// Ascending: nothing where it is sorted already.
+template <class T> static void sort(T* first, T* last) {
+  T* sorted = first + 1;
+  while (sorted < last && !(*sorted < sorted[-1])) sorted++;
+  if (sorted >= last) return;
+  if (last - first > 32) heap_sort(first, last); else sort_run(first, last);
 }
 )";
 
@@ -303,7 +318,8 @@ std::string preamble(const Spelling& spelling, const Needs& needs) {
   add(Helper::MinMax, cuda ? cuda_min_max : min_max);
   add(Helper::Search, cuda ? on_device(search) : std::string(search));
   add(Helper::Sort, cuda ? on_device(insertion_sort) : std::string(rank_sort));
-  add(Helper::Sort, cuda ? on_device(sort) : std::string(sort));
+  add(Helper::Sort, cuda ? on_device(heap_sort) : std::string(heap_sort));
+  add(Helper::Sort, cuda ? on_device(cuda_sort) : std::string(sort));
   add(Helper::Scratch, cuda ? cuda_scratch : scratch);
   if (!cuda) add(Helper::OwnScratch, own_scratch);
   if (!cuda) add(Helper::Resize, resize);

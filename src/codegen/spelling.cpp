@@ -84,9 +84,9 @@ const std::vector<std::string>& reserved_words() {
         // GCC, clang and CUDA predefine these, or abi.h does; the rest is what the text itself uses.
         "linux", "unix", "i386", "restrict", "INT64_MAX", "SPD_ABI_VERSION", "SPDISTAL_ABI_H", "threadIdx", "blockIdx",
         "blockDim", "gridDim", "warpSize", "int32_t", "int64_t", "complex64", "complex128", "call", "min", "max",
-        "lower_bound", "upper_bound", "sort", "scratch", "own_scratch", "resize", "append", "past_caches", "stream",
-        "fence", "splat", "quotient", "min_of", "max_of", "atomic_add", "warp_add", "warp_min", "warp_max", "spd_call",
-        "spd_tensor", "spd_array", "spd_level", "spd_context", "spd_kernel", "main",
+        "lower_bound", "upper_bound", "sort", "sort_run", "heap_sort", "scratch", "own_scratch", "resize", "append",
+        "past_caches", "stream", "fence", "splat", "quotient", "min_of", "max_of", "atomic_add", "warp_add", "warp_min",
+        "warp_max", "spd_call", "spd_tensor", "spd_array", "spd_level", "spd_context", "spd_kernel", "main",
         // Macros of CUDA's own headers, and what helpers call.
         "NULL", "offsetof", "INFINITY", "NAN", "CHAR_BIT", "CHAR_MAX", "CHAR_MIN", "INT_MAX", "INT_MIN", "SHRT_MAX",
         "SHRT_MIN", "SCHAR_MAX", "SCHAR_MIN", "UCHAR_MAX", "USHRT_MAX", "UINT_MAX", "LONG_MAX", "LONG_MIN", "ULONG_MAX",

@@ -20,7 +20,8 @@ Compiled compile(Process& process, const ScheduledStatement& said, const Homes& 
   if (is_for_gpus(said)) gpu = process.gpu().device().place();  // refused before anything is computed
   Compiled out(choose(process, said, pieces_of(said, process.transport().size()), homes));
   bind_pieces(out.loops(), process.transport().size());
-  if (runs_on_gpu(out.loops())) out.device = gpu;
+  // Numbers that are computed of numbers stay where these are.
+  if (runs_on_gpu(out.loops()) || outer_loops(out.loops().body).empty()) out.device = gpu;
   for (CompiledCopy& copy : out.copies)
     if (runs_on_gpu(copy.loops.loops())) copy.loops.device = gpu;
   out.residence = said.residence;

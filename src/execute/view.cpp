@@ -1,6 +1,7 @@
 #include "execute/view.hpp"
 
 #include <functional>
+#include <utility>
 
 #include "base/require.hpp"
 
@@ -27,6 +28,10 @@ View::View(const Storage& storage, std::optional<memory::Place> device)
     for (size_t n = 0; n < level.arrays.size(); n++) view.arrays[n] = array(level.arrays[n].array);
     levels_.push_back(view);
   }
+}
+
+View::View(Storage& result, std::optional<memory::Place> device) : View(std::as_const(result), device) {
+  if (!device) values_.data = result.value_bytes();
 }
 
 View::View(std::span<const Range> ranges, std::span<const int64_t> strides, void* values, ScalarType type)

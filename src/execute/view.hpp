@@ -14,6 +14,8 @@ class View {
  public:
   /// A stored piece, all of it, for a kernel of the host; or of a device, which finds its copies there.
   explicit View(const Storage& storage, std::optional<memory::Place> device = {});
+  /// The same of a result: what devices have of it is old when the host has written it.
+  explicit View(Storage& result, std::optional<memory::Place> device = {});
   /// A dense piece within a larger array: the coordinates that each level covers, and how far apart neighbours in the
   /// level above stand, outermost level first. `values` points to its first element, in memory of the host.
   View(std::span<const Range> ranges, std::span<const int64_t> strides, void* values, ScalarType type);

@@ -37,7 +37,7 @@ struct Grid {
 
 struct Choice;
 struct Repetition;
-/// A statement is a Declare, Assign, Store, Allocate, Resize, Shrink, Break or Return: the host's.
+/// A statement is a Declare, Assign, Allocate, Resize, Shrink, Break or Return: the host's.
 using DeviceStep = std::variant<Stmt, Grid, std::shared_ptr<const Choice>, std::shared_ptr<const Repetition>>;
 using DeviceSteps = std::vector<DeviceStep>;
 

@@ -82,6 +82,11 @@ Mirror& Buffer::mirror() const {
 
 Buffer Buffer::clone() const {
   Buffer out = uninitialized(bytes_, place_);
+  if (mirror_)
+    if (std::optional<Buffer> newer = mirror_->newer()) {
+      out.mirror().adopt(std::move(*newer));
+      return out;
+    }
   if (bytes_ > 0) pool_of(place_).copy(out.data(), data(), bytes_);
   return out;
 }

@@ -62,6 +62,14 @@ void Mirror::fill(Place place, std::byte value) {
   if (!host_.empty()) pool_of(place).fill(to, value, host_.size());
 }
 
+std::optional<Buffer> Mirror::newer() const {
+  if (state_.load(std::memory_order_acquire) != State::DeviceNewer) return {};
+  Place place = device_->memory.place();
+  Buffer out = Buffer::uninitialized(host_.size(), place);
+  if (!host_.empty()) pool_of(place).copy(out.data(), device_->memory.data(), host_.size());
+  return out;
+}
+
 void Mirror::adopt(Buffer device) {
   require(!device.place().is_visible() && device.size() >= host_.size(), "all of it is on a device");
   device_ = std::make_unique<Side>(Side{std::move(device)});

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 
 #include "memory/place.hpp"
@@ -50,6 +51,9 @@ class Mirror {
   void fill(Place place, std::byte value);
   /// Takes memory of a device that holds what the host's side is to hold.
   void adopt(Buffer device);
+
+  /// A copy of what is on the device, there, where that is newer than what the host has.
+  std::optional<Buffer> newer() const;
 
   size_t bytes() const { return host_.size(); }
   /// The first bytes are all there is from now on.

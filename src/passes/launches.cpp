@@ -37,7 +37,7 @@ class Outliner {
   void add(const Stmt& s, DeviceSteps& out) {
     match(
         s, [&](const Declare&) { out.push_back(s); }, [&](const Assign&) { out.push_back(s); },
-        [&](const Store&) { out.push_back(s); }, [](const Prefetch&) {},
+        [&](const Store&) { out.push_back(alone(s, next_name())); }, [](const Prefetch&) {},
         [&](const For& n) {
           if (!is_the_hosts(s)) return loop(n, out);
           out.push_back(std::make_shared<const Repetition>(
@@ -101,6 +101,8 @@ class Outliner {
 }  // namespace
 
 Launches launches(const Function& f, const Mapping& mapping) {
+  bool one_threads = !is_the_hosts(f.body) && !holds<For, While>(f.body);
+  if (one_threads) return {f.name, f.params, {alone(f.body, f.name + "1")}};
   return {f.name, f.params, Outliner(f, mapping).steps(f.body)};
 }
 

@@ -70,6 +70,11 @@ using PieceEnds = std::vector<Ends>;  // by counted level
 runtime::Bytes write_ends(const Tree& tree, Range colours, const std::vector<Storage>& pieces,
                           const std::vector<int64_t>& alike) {
   runtime::Writer out;
+  // A piece that all others are copies of is compared with none: it may be on a GPU, and stays there.
+  bool several = std::any_of(alike.begin(), alike.end(), [&](int64_t c) { return c != alike[0]; });
+  auto path = [&](const Pattern& pattern, size_t level, int64_t node) {
+    return several ? path_to(pattern, level, node) : Path(level + 1);
+  };
   for (int64_t c = colours.lo; c < colours.hi; c++) {
     if (alike[size_t(c)] != c) continue;
     const Pattern& pattern = pieces[size_t(c - colours.lo)].pattern();
@@ -78,8 +83,8 @@ runtime::Bytes write_ends(const Tree& tree, Range colours, const std::vector<Sto
       int64_t nodes = pattern.level(counted.end).positions;
       out.put(nodes);
       if (nodes == 0) continue;
-      out.put_all(std::span<const int64_t>(path_to(pattern, counted.end, 0)));
-      out.put_all(std::span<const int64_t>(path_to(pattern, counted.end, nodes - 1)));
+      out.put_all(std::span<const int64_t>(path(pattern, counted.end, 0)));
+      out.put_all(std::span<const int64_t>(path(pattern, counted.end, nodes - 1)));
     }
   }
   return out.take();

@@ -54,7 +54,8 @@ struct Rows {
     auto add = [&](std::vector<RowOfArray>& to, const Var& array, const Expr& index) {
       auto base = base_of(index, loop);
       bool aligned = base && is_multiple(expanded(*base, columns.item), near);
-      if (!aligned || at_once(array.type.scalar) < near || columns.accesses.is_own(array.symbol)) return;
+      bool own = columns.accesses.is_own(array.symbol) || columns.kept.contains(array.symbol);
+      if (!aligned || at_once(array.type.scalar) < near || own) return;
       RowOfArray row{array, *base};
       if (std::find(to.begin(), to.end(), row) == to.end()) to.push_back(row);
     };
@@ -92,16 +93,16 @@ Stmt Columns::operator()(const For& loop) const {
   std::map<Symbol, std::vector<std::pair<Expr, Var>>> nears;
   std::vector<Stmt> before, after;
   auto near_of = [&](const RowOfArray& row) {
-    Var kept = var(row.array.symbol.name() + "_near", array_of(row.array.type.scalar));
-    nears[row.array.symbol].emplace_back(row.base, kept);
-    before.push_back(Allocate{kept, int64(near), Fill::Uninitialised});
-    return kept;
+    Var out = var(row.array.symbol.name() + "_near", array_of(row.array.type.scalar));
+    nears[row.array.symbol].emplace_back(row.base, out);
+    before.push_back(Allocate{out, int64(near), Fill::Uninitialised});
+    return out;
   };
   for (const RowOfArray& row : rows.read)
     before.push_back(store(near_of(row), 0, load(row.array, row.base + Expr(first), near)));
   for (const RowOfArray& row : rows.written)
     after.push_back(store(row.array, row.base + Expr(first), load(near_of(row), 0, near)));
-  auto kept_of = [&](const Var& array, const Expr& index) -> const Var* {
+  auto near_row = [&](const Var& array, const Expr& index) -> const Var* {
     auto found = nears.find(array.symbol);
     auto base = found == nears.end() ? std::nullopt : base_of(index, loop);
     if (!base) return nullptr;
@@ -111,18 +112,19 @@ Stmt Columns::operator()(const For& loop) const {
   };
 
   // Arrays of the lane's own are numbered by its turns.
+  auto is_split = [&](const Symbol& array) { return accesses.is_split(array) || kept.contains(array); };
   Expr own = several ? Expr(turn) * number(near) + Expr(next) : Expr(turn);
   Stmt body = rewrite(
       loop.body,
       [&](const Load& n) -> Expr {
-        if (accesses.is_split(n.array.symbol)) return Load{n.array, own, n.lanes};
-        const Var* kept = kept_of(n.array, n.index);
-        return kept ? Expr(Load{*kept, next}) : Expr(n);
+        if (is_split(n.array.symbol)) return Load{n.array, own, n.lanes};
+        const Var* found = near_row(n.array, n.index);
+        return found ? Expr(Load{*found, next}) : Expr(n);
       },
       [&](const Store& n) -> Stmt {
-        if (accesses.is_split(n.array.symbol)) return Store{n.mode, n.array, own, n.value};
-        const Var* kept = kept_of(n.array, n.index);
-        return kept ? Stmt(Store{n.mode, *kept, next, n.value}) : Stmt(n);
+        if (is_split(n.array.symbol)) return Store{n.mode, n.array, own, n.value};
+        const Var* found = near_row(n.array, n.index);
+        return found ? Stmt(Store{n.mode, *found, next, n.value}) : Stmt(n);
       });
   bool whole = trips && *trips % group == 0;
   if (!whole) body = If{Expr(loop.var) < loop.hi, body, {}};

@@ -17,8 +17,9 @@ struct Columns {
   const ir::Stmt& item;      // that the loop is of: declares where rows begin
   const Accesses& accesses;  // of the item
   ir::Var lane;
-  int width = 1;  // lanes of the group
-  int near = 1;   // columns that follow each other
+  int width = 1;               // lanes of the group
+  int near = 1;                // columns that follow each other
+  std::set<Symbol> kept = {};  // arrays that were made for the lane's columns alone
 
   /// The turns of a loop from 0 by 1 that are the lane's; arrays that are split have the lane's elements alone.
   ir::Stmt operator()(const ir::For& loop) const;

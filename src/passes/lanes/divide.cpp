@@ -70,19 +70,64 @@ Stmt Divider::operator()(const Stmt& s) {
   });
 }
 
-Stmt Divider::part_of(const For& n, const std::map<Symbol, Var>& parts) {
+namespace {
+
+/// A loop with other variables to add to.
+For adding_to(const For& n, const std::map<Symbol, Var>& parts) {
   std::map<Symbol, Expr> read(parts.begin(), parts.end());
   Stmt body = rewrite(substitute(n.body, read), [&](const Assign& a) {
     auto part = parts.find(a.var.symbol);
     return Stmt(Assign{part == parts.end() ? a.var : part->second, a.value});
   });
-  For own{n.var, n.lo, n.hi, n.step, body, LoopKind::Serial, n.unroll};
-  if (trip_count(n) && constant_integer(n.lo) == 0 && constant_integer(n.step) == 1) {
-    Columns columns{columns_.item, columns_.accesses, columns_.lane, columns_.width};
-    columns.near = neighbours(own, columns);
-    return columns(own);
-  }
+  return {n.var, n.lo, n.hi, n.step, body, LoopKind::Serial, n.unroll};
+}
+
+}  // namespace
+
+bool Divider::is_in_columns(const For& n) const {
+  return trip_count(n) && constant_integer(n.lo) == 0 && constant_integer(n.step) == 1;
+}
+
+Columns Divider::columns_of(const For& own) const {
+  Columns out{columns_.item, columns_.accesses, columns_.lane, columns_.width};
+  if (is_in_columns(own)) out.near = neighbours(own, out);
+  return out;
+}
+
+Stmt Divider::divided(const For& own, const Columns& columns) const {
+  if (is_in_columns(own)) return columns(own);
   return every_turn(own, {columns_.lane, columns_.width, at_once_});
+}
+
+std::vector<Stmt> Divider::keep_rows(const For& turns, For& loop, Columns& columns) const {
+  auto trips = trip_count(loop);
+  std::vector<Stmt> out;
+  if (!trips || *trips % (int64_t(columns.width) * columns.near) != 0 || !is_unconditional(loop.body)) return out;
+  Changes inside = changes(turns.body);
+  inside.variables.insert(turns.var.symbol);
+  std::vector<std::pair<Expr, Var>> rows;
+  each<Load>(loop.body, [&](const Load& n) {
+    auto base = base_of(n.index, loop);
+    bool same = base && n.lanes == 1 && !inside.touches(*base) && !inside.arrays.contains(n.array.symbol);
+    for (const auto& [row, array] : rows) same &= row != Expr(n);
+    if (same) rows.emplace_back(n, var(n.array.symbol.name() + "_kept", array_of(n.array.type.scalar)));
+  });
+  for (const auto& [row, array] : rows) {
+    columns.kept.insert(array.symbol);
+    out.push_back(Allocate{array, int64(*trips / columns.width), Fill::Uninitialised});
+  }
+  std::vector<Stmt> fills;
+  for (const auto& [row, array] : rows)
+    fills.push_back(
+        with_fresh_variables(columns(For{loop.var, loop.lo, loop.hi, loop.step, store(array, loop.var, row)})));
+  loop.body = rewrite(loop.body, [&](const Load& n) -> Expr {
+    for (const auto& [row, array] : rows)
+      if (row == Expr(n)) return Load{array, loop.var};
+    return n;
+  });
+  // Where there is no turn there may be no row.
+  if (!rows.empty()) out.push_back(If{turns.lo < turns.hi, Block{fills}, {}});
+  return out;
 }
 
 Stmt Divider::sum(const For& n) {
@@ -95,7 +140,8 @@ Stmt Divider::sum(const For& n) {
     before.push_back(Declare{part, zero(part.type), Mutability::Mutable});
     after.push_back(Assign{assign.var, Expr(assign.var) + Expr(WarpReduce{BinaryOp::Add, part, columns_.width})});
   }
-  before.push_back(part_of(n, parts));
+  For own = adding_to(n, parts);
+  before.push_back(divided(own, columns_of(own)));
   before.insert(before.end(), after.begin(), after.end());
   return Block{before};
 }
@@ -162,8 +208,11 @@ std::optional<Stmt> Divider::by_turns(const For& n) {
     stmts.insert(stmts.end(), then.begin(), then.end());
     return with_fresh_variables(If{number < Expr(end) - first, Block{stmts}, {}});
   };
-  Stmt adding = Block{{Declare{part, zero(part.type), Mutability::Mutable},
-                       in_turn(u, {part_of(turn->loop, {{turn->sum.symbol, part}})}), store(parts, u, part)}};
+  For loop = adding_to(turn->loop, {{turn->sum.symbol, part}});
+  Columns columns = columns_of(loop);
+  std::vector<Stmt> all = is_in_columns(loop) ? keep_rows(n, loop, columns) : std::vector<Stmt>{};
+  Stmt adding = Block{{Declare{part, zero(part.type), Mutability::Mutable}, in_turn(u, {divided(loop, columns)}),
+                       store(parts, u, part)}};
   std::vector<Stmt> body{Allocate{parts, int64(width), Fill::Uninitialised},
                          For{u, int64(0), int64(width), int64(1), adding, LoopKind::Serial, 0}};
   std::vector<Stmt> together = folded(parts);
@@ -171,8 +220,9 @@ std::optional<Stmt> Divider::by_turns(const For& n) {
   std::vector<Stmt> then{Assign{turn->sum, Expr(turn->sum) + load(parts, 0)}};
   then.insert(then.end(), turn->after.begin(), turn->after.end());
   body.push_back(in_turn(columns_.lane, then));
-  return Block{{declare(end, cast(ScalarType::Int64, n.hi)),
-                For{first, cast(ScalarType::Int64, n.lo), end, int64(width), Block{body}}}};
+  all.push_back(declare(end, cast(ScalarType::Int64, n.hi)));
+  all.push_back(For{first, cast(ScalarType::Int64, n.lo), end, int64(width), Block{body}});
+  return Block{all};
 }
 
 // Half of the lanes keep one half of the sums and hand over the other, until each has one.

@@ -14,8 +14,12 @@ class Divider {
  private:
   ir::Stmt sum(const ir::For& n);
   ir::Stmt scan(const ir::For& n);
-  /// What a lane adds up of sums, to other variables in the place of theirs.
-  ir::Stmt part_of(const ir::For& n, const std::map<Symbol, ir::Var>& parts);
+  bool is_in_columns(const ir::For& n) const;
+  Columns columns_of(const ir::For& own) const;
+  /// The turns of a loop that are the lane's.
+  ir::Stmt divided(const ir::For& own, const Columns& columns) const;
+  /// Rows that a loop loads alike in all turns of the one around it, from arrays of the lane's own: these are filled first.
+  std::vector<ir::Stmt> keep_rows(const ir::For& turns, ir::For& loop, Columns& columns) const;
   std::optional<ir::Stmt> by_turns(const ir::For& n);
   std::vector<ir::Stmt> folded(const ir::Var& parts);
 
