@@ -209,11 +209,11 @@ Tensor<double> borrowed(const bench::Csf& t, const Format& format) {
                             [&](auto* to) { std::copy(from.begin(), from.end(), to); });
   };
   auto level = [&](size_t k, size_t positions) {
-    return LevelArrays{t.dims[k], {0, t.dims[k]}, int64_t(positions), {}, {}};
+    return LevelArrays{t.dims[k], {0, t.dims[k]}, int64_t(positions), {}};
   };
   std::vector<LevelArrays> levels{level(0, size_t(t.dims[0])), level(1, t.fibre_crd.size()), level(2, t.crd.size())};
-  levels[1].pos = indices(t.slice_pos), levels[1].crd = indices(t.fibre_crd);
-  levels[2].pos = indices(t.fibre_pos), levels[2].crd = indices(t.crd);
+  levels[1].arrays = {{"pos", indices(t.slice_pos)}, {"crd", indices(t.fibre_crd)}};
+  levels[2].arrays = {{"pos", indices(t.fibre_pos)}, {"crd", indices(t.crd)}};
   Buffer values = Buffer::uninitialized(t.values.size() * sizeof(double));
   std::copy(t.values.begin(), t.values.end(), reinterpret_cast<double*>(values.data()));
   Storage storage(std::make_shared<const Pattern>(format, out.dims(), std::move(levels)), ScalarType::Float64,

@@ -23,7 +23,7 @@ class Outliner {
  public:
   Outliner(const Function& f, const Mapping& mapping) : name_(f.name), mapping_(mapping) {
     for (const Param& p : f.params)
-      if (p.source.field == Source::Field::Pos && p.var.type.form == Type::Form::ConstArray)
+      if (p.source.field == Source::Field::Segments && p.var.type.form == Type::Form::ConstArray)
         ascending_.insert(p.var.symbol);
   }
 

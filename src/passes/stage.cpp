@@ -153,8 +153,7 @@ class Stager {
     std::vector<Stmt> after;
     for (const WrittenAlong& w : written_) item = writing(w, first, last, thread, item, stmts, after);
     stmts.push_back(Barrier{});
-    stmts.push_back(
-        If{Expr(first) + thread < last, Block{{declare(region_.item, Expr(first) + thread), item}}, {}});
+    stmts.push_back(If{Expr(first) + thread < last, Block{{declare(region_.item, Expr(first) + thread), item}}, {}});
     if (!after.empty()) stmts.push_back(Barrier{});
     stmts.insert(stmts.end(), after.begin(), after.end());
     return Block{stmts};
@@ -184,7 +183,8 @@ class Stager {
     for (const Var& array : r.arrays) staged.emplace(array.symbol, shared(array, room_, stmts));
     stmts.push_back(by_threads("q", int64(0), count, thread, [&](const Var& q) {
       std::vector<Stmt> copies;
-      for (const Var& array : r.arrays) copies.push_back(store(staged.at(array.symbol), q, load(array, Expr(from) + q)));
+      for (const Var& array : r.arrays)
+        copies.push_back(store(staged.at(array.symbol), q, load(array, Expr(from) + q)));
       return Block{copies};
     }));
     return rewrite(item, [&](const Load& n) -> Expr {
@@ -263,8 +263,8 @@ std::optional<Grid> staged_grid(const Region& region, const std::string& name, d
   Stager stager(region, average_row);
   if (!stager.is_worth_it()) return {};
   Var blocks = var("blocks", Int64);
-  Stmt whole = blocks_of_threads(
-      blocks, threads, [&](const Var& block, const Var& thread) { return stager.body(block, thread); });
+  Stmt whole = blocks_of_threads(blocks, threads,
+                                 [&](const Var& block, const Var& thread) { return stager.body(block, thread); });
   return Grid{function_of(name, whole), wide(region.count), 1, threads, blocks, false, {}, {}};
 }
 

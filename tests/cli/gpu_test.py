@@ -32,11 +32,12 @@ def has_driver():
     return False
 
 
-def run(*arguments, gpu=None):
+def run(*arguments, gpu=None, ranks=None):
     environment = {k: v for k, v in os.environ.items() if k != "SPDISTAL_GPU"}
     if gpu is not None:
         environment["SPDISTAL_GPU"] = gpu
-    return subprocess.run([TOOL, *arguments], capture_output=True, text=True, timeout=240, check=False, env=environment)
+    launcher = ("mpirun", "--oversubscribe", "--allow-run-as-root", "-n", str(ranks)) if ranks else ()
+    return subprocess.run([*launcher, TOOL, *arguments], capture_output=True, text=True, timeout=240, check=False, env=environment)
 
 
 class Gpus(unittest.TestCase):
@@ -88,6 +89,20 @@ class Gpus(unittest.TestCase):
                 done = run(*kernel, "-m", "1,gpu", "--print", "kernel", "--check", gpu="interpreted")
                 self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr)
                 self.assertIn(text, done.stdout)
+
+    def test_rows_that_are_merged_go_through_shared_memory(self):
+        done = run(*KERNELS["SpAdd3"], "-m", "1,gpu", "--print", "kernel", "--check", gpu="interpreted")
+        self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr)
+        for array in ("B2_crd_staged", "C_staged", "A_staged"):
+            self.assertIn(f"__shared__ {'int32_t' if 'crd' in array else 'double'} {array}", done.stdout)
+
+    def test_ranks_share_a_gpu(self):
+        for ranks in (1, 2, 4):
+            for name in ("SpMV", "SpMM", "SpAdd3"):
+                with self.subTest(ranks=ranks, kernel=name):
+                    done = run(*KERNELS[name], "-m", f"{ranks},gpu", "--check", gpu="interpreted", ranks=ranks)
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                    self.assertIn("check: right", done.stdout)
 
     def test_the_kernel_is_shown_as_cuda(self):
         done = run(*SPMV, "-m", "1,gpu", "--print", "kernel", gpu="interpreted")

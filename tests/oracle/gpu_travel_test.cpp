@@ -108,5 +108,28 @@ TEST_F(OnGpu, NumbersOfTheHostMoveAloneInConjugateGradients) {
   EXPECT_LT(done.left, 0.5);
 }
 
+TEST_F(OnGpu, ProductsOfACpDecompositionStayThere) {
+  const int64_t n = 20, rank = 4;
+  Format csf({Dense, Compressed, Compressed}, Distribution({u, v, w}, M, {u}));
+  Tensor<double> T("T", {n, n, n}, csf), A("A", {n, rank}, rows), B("B", {n, rank}, rows), C("C", {n, rank}, rows);
+  Tensor<double> product("product", {n, rank}, rows), gram("gram", {rank, rank}, rows);
+  Tensor<double> inverse("inverse", {rank, rank}, rows);
+  for (int64_t row = 0; row < n; row++) {
+    T.insert({row, (row * 7) % n, (row * 3) % n}, 1);
+    T.insert({row, int64_t(0), int64_t(1)}, 2);
+  }
+  T.pack();
+  A.fill(1), B.fill(1), C.fill(1);
+  inverse.fill([](std::span<const int64_t> at) { return at[0] == at[1] ? 0.5 : 0.0; });
+  product(i, k) = T(i, j, l) * B(j, k) * C(l, k);
+  A(i, l) = product(i, k) * inverse(k, l);
+  gram(j, k) = A(i, j) * A(i, k);
+  memory::Travelled bytes = moved({&product, &A, &gram});
+  EXPECT_EQ(bytes.to_host, 0);
+  EXPECT_EQ(bytes.to_devices, 0);
+  // Every row of the product is 3, and half of that in A.
+  EXPECT_EQ(gram.at({1, 2}), double(n) * 1.5 * 1.5);
+}
+
 }  // namespace
 }  // namespace spdistal
