@@ -126,13 +126,13 @@ class TensorBase : public TensorRef {
   Scalar as_element(const Scalar& value) const;
   void insert_scalar(std::span<const int64_t> at, const Scalar& value, Entered entered);
   void pack_columns(std::span<const std::vector<int64_t>> columns, const void* values, size_t count, Entered entered);
-  void pack_rows(int64_t first_row, std::span<const int64_t> pos, std::span<const int64_t> crd, const void* values,
-                 size_t count, Entered entered);
   /// Index arrays of the caller: elements of 4 or 8 bytes.
   struct Indices {
     const void* data;
     size_t count, bytes;
   };
+  void pack_rows(int64_t first_row, const Indices& pos, const Indices& crd, const void* values, size_t count,
+                 Entered entered);
   void borrow_dense(const void* values, size_t count, std::shared_ptr<const void> owner);
   void borrow_compressed(const Indices& pos, const Indices& crd, const void* values, size_t count,
                          std::shared_ptr<const void> owner);
@@ -222,6 +222,11 @@ class Tensor : public TensorBase {
   template <std::integral P = int64_t, std::integral I = int64_t>
   static Tensor from_csr(std::vector<int64_t> dims, const std::vector<P>& pos, const std::vector<I>& crd,
                          const std::vector<T>& values, Format format) {
+    return from_rows(std::move(dims), 0, std::span(pos), std::span(crd), values, std::move(format), Entered::Alike);
+  }
+  template <class P, class I>
+  static Tensor from_csr(std::vector<int64_t> dims, std::span<P> pos, std::span<I> crd, std::span<const T> values,
+                         Format format) {
     return from_rows(std::move(dims), 0, pos, crd, values, std::move(format), Entered::Alike);
   }
   /// Collective. The same from rows first_row, first_row + 1, … of each rank; pos counts from 0 on every rank. Rows that
@@ -229,6 +234,12 @@ class Tensor : public TensorBase {
   template <std::integral P = int64_t, std::integral I = int64_t>
   static Tensor from_csr_local(std::vector<int64_t> dims, int64_t first_row, const std::vector<P>& pos,
                                const std::vector<I>& crd, const std::vector<T>& values, Format format) {
+    return from_rows(std::move(dims), first_row, std::span(pos), std::span(crd), values, std::move(format),
+                     Entered::Parts);
+  }
+  template <class P, class I>
+  static Tensor from_csr_local(std::vector<int64_t> dims, int64_t first_row, std::span<P> pos, std::span<I> crd,
+                               std::span<const T> values, Format format) {
     return from_rows(std::move(dims), first_row, pos, crd, values, std::move(format), Entered::Parts);
   }
 
@@ -357,9 +368,9 @@ class Tensor : public TensorBase {
     return {numbers.begin(), numbers.end()};
   }
   // f(first value); those of std::vector<bool> are bits.
-  template <class F>
-  static void with_values(const std::vector<T>& values, F&& f) {
-    if constexpr (std::same_as<T, bool>) {
+  template <class Values, class F>
+  static void with_values(const Values& values, F&& f) {
+    if constexpr (std::same_as<Values, std::vector<bool>>) {
       auto bytes = std::make_unique<bool[]>(values.size());
       std::copy(values.begin(), values.end(), bytes.get());
       f(bytes.get());
@@ -382,12 +393,26 @@ class Tensor : public TensorBase {
     });
     return out;
   }
-  template <class P, class I>
-  static Tensor from_rows(std::vector<int64_t> dims, int64_t first_row, const std::vector<P>& pos,
-                          const std::vector<I>& crd, const std::vector<T>& values, Format format, Entered entered) {
+  // f(index arrays of 4 or 8 bytes): those of the caller where they are such, else a copy.
+  template <class I, class F>
+  static void with_indices(std::span<I> numbers, F&& f) {
+    if constexpr (std::signed_integral<I> && (sizeof(I) == 4 || sizeof(I) == 8)) {
+      f(Indices{numbers.data(), numbers.size(), sizeof(I)});
+    } else {
+      std::vector<int64_t> wider(numbers.begin(), numbers.end());
+      f(Indices{wider.data(), wider.size(), sizeof(int64_t)});
+    }
+  }
+  template <class P, class I, class Values>
+  static Tensor from_rows(std::vector<int64_t> dims, int64_t first_row, std::span<P> pos, std::span<I> crd,
+                          const Values& values, Format format, Entered entered) {
     Tensor out(std::vector<Extent>(dims.begin(), dims.end()), std::move(format));
-    with_values(values,
-                [&](const T* first) { out.pack_rows(first_row, wide(pos), wide(crd), first, values.size(), entered); });
+    with_indices(pos, [&](const Indices& begins) {
+      with_indices(crd, [&](const Indices& columns) {
+        with_values(values,
+                    [&](const T* first) { out.pack_rows(first_row, begins, columns, first, values.size(), entered); });
+      });
+    });
     return out;
   }
 };

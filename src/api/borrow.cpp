@@ -1,6 +1,7 @@
-// Tensors over arrays of the user: used in place, read and never written.
+// Tensors from arrays of the user: used in place, read and never written, or copied as they lie.
 #include <fmt/format.h>
 
+#include "api/collective.hpp"
 #include "api/session.hpp"
 #include "api/state.hpp"
 #include "api/waiting.hpp"
@@ -8,6 +9,7 @@
 #include "runtime/transport/agree.hpp"
 #include "spdistal/tensor.hpp"
 #include "tensor/distribute.hpp"
+#include "tensor/rows.hpp"
 
 namespace spdistal {
 namespace {
@@ -18,6 +20,10 @@ memory::Buffer borrowed(const void* data, size_t bytes, const std::shared_ptr<co
   // Who writes to values clones borrowed ones first, and nobody writes to index arrays.
   auto* first = static_cast<std::byte*>(const_cast<void*>(data));
   return memory::Buffer::borrowed({first, bytes}, owner);
+}
+
+IndexArray borrowed_indices(const void* data, size_t count, size_t bytes, const std::shared_ptr<const void>& owner) {
+  return IndexArray(borrowed(data, count * bytes, owner), IndexWidth(bytes));
 }
 
 std::vector<Range> whole(const std::vector<int64_t>& dims) {
@@ -32,6 +38,25 @@ void set_whole(TensorState& tensor, Storage storage) {
 }
 
 }  // namespace
+
+void TensorBase::pack_rows(int64_t first_row, const Indices& pos, const Indices& crd, const void* values, size_t count,
+                           Entered entered) {
+  collectively([&] {
+    Rows rows = runtime::together(transport(), [&] {
+      std::vector<int64_t> matrix = state_->ordinary.empty() ? dims() : state_->ordinary;
+      if (matrix.size() != 2)
+        throw UserError(fmt::format("{} has order {}: rows with columns make a matrix", shown(var()), order()));
+      auto indices = [](const Indices& from) { return borrowed_indices(from.data, from.count, from.bytes, nullptr); };
+      Rows out{matrix,       first_row, indices(pos),
+               indices(crd), type(),    {static_cast<const std::byte*>(values), count * size_of(type())}};
+      check(out).value();
+      if (entered == Entered::Alike && out.count() != matrix[0])
+        throw UserError(fmt::format("{} has {} rows, pos tells of {}", shown(var()), matrix[0], out.count()));
+      return out;
+    });
+    set_rows(*state_, rows, entered == Entered::Alike ? Inserted::Alike : Inserted::Parts);
+  });
+}
 
 void TensorBase::borrow_dense(const void* values, size_t count, std::shared_ptr<const void> owner) {
   Storage storage = runtime::together(transport(), [&] {
@@ -58,9 +83,7 @@ void TensorBase::borrow_compressed(const Indices& pos, const Indices& crd, const
       throw UserError(fmt::format("{} has {} rows, but pos has {} elements, crd {} and there are {} values",
                                   described(var()), rows, pos.count, crd.count, count),
                       "pos has an element more than there are rows; crd has as many as there are values");
-    auto indices = [&](const Indices& from) {
-      return IndexArray(borrowed(from.data, from.count * from.bytes, owner), IndexWidth(from.bytes));
-    };
+    auto indices = [&](const Indices& from) { return borrowed_indices(from.data, from.count, from.bytes, owner); };
     auto level = [&](size_t k, int64_t positions) {
       int64_t n = dims()[size_t(format().mode_order()[k])];
       return LevelArrays{n, {0, n}, positions};

@@ -9,6 +9,8 @@
 #include "runtime/transport/agree.hpp"
 #include "tensor/blocks.hpp"
 #include "tensor/distribute.hpp"
+#include "tensor/rows.hpp"
+#include "tensor/slices.hpp"
 
 namespace spdistal {
 namespace {
@@ -56,6 +58,28 @@ void write_contents(TensorState& tensor, const std::string& path) {
   if (tensor.var.format().blocks().empty() || file_format_of(path).keeps_storage)
     return write_home(transport(), path, home);
   write_home(transport(), path, put_together(transport(), home, tensor.ordinary));
+}
+
+void set_rows(TensorState& tensor, const Rows& rows, Inserted how) {
+  auto what = [&] { return described(tensor.var); };
+  memory::Purpose purpose(what);
+  tensor.inserted_by = how;
+  agree_on_insertion(tensor);
+  tensor.inserted_by = Inserted::Nothing;
+  waiting().before_change(tensor);
+  const Format& format = tensor.var.format();
+  bool as_stored = format.levels() == CSR.levels() && format.mode_order() == CSR.mode_order();
+  if (as_stored && transport().allreduce(int64_t(are_in_order(rows)), runtime::ReduceOp::Min) == 1) {
+    Storage storage = as_storage(rows);
+    bool alike = how == Inserted::Alike;
+    if (alike) runtime::agree_same(transport(), hash(rows), "the list of entries");
+    if (auto home = alike ? keep_slices(transport(), storage, format, shares_of(tensor))
+                          : move_slices(transport(), storage, format, shares_of(tensor)))
+      return set_home(tensor, std::move(*home));
+  }
+  Coordinates mine = runtime::together(transport(), [&] { return stored_entries(format, as_entries(rows)); });
+  if (how == Inserted::Parts) return set_entries(tensor, std::move(mine));
+  set_home(tensor, pack_alike(transport(), std::move(mine), format, shares_of(tensor)));
 }
 
 Coordinates read_entries(const TensorState& tensor, const std::string& path) {

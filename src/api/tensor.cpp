@@ -162,38 +162,6 @@ void TensorBase::pack_columns(std::span<const std::vector<int64_t>> columns, con
   pack();
 }
 
-void TensorBase::pack_rows(int64_t first_row, std::span<const int64_t> pos, std::span<const int64_t> crd,
-                           const void* values, size_t count, Entered entered) {
-  auto what = [&] { return described(var()); };
-  memory::Purpose purpose(what);
-  runtime::together(transport(), [&] {
-    std::vector<int64_t> matrix = state_->ordinary.empty() ? dims() : state_->ordinary;
-    if (matrix.size() != 2)
-      throw UserError(fmt::format("{} has order {}: rows with columns make a matrix", shown(var()), order()));
-    if (pos.empty() || pos[0] != 0 || pos.back() != int64_t(count) || crd.size() != count)
-      throw UserError(fmt::format("the rows begin at {} and end at {}, but there are {} columns and {} values",
-                                  pos.empty() ? 0 : pos[0], pos.empty() ? 0 : pos.back(), crd.size(), count),
-                      "pos begins with 0, has an entry more than there are rows, and ends with the number of values");
-    int64_t rows = int64_t(pos.size()) - 1;
-    if (entered == Entered::Alike && rows != matrix[0])
-      throw UserError(fmt::format("{} has {} rows, pos tells of {}", shown(var()), matrix[0], rows));
-    for (int64_t r = 0; r < rows; r++)
-      if (pos[size_t(r)] > pos[size_t(r) + 1])
-        throw UserError(fmt::format("row {} ends at {}, before it begins at {}", first_row + r, pos[size_t(r) + 1],
-                                    pos[size_t(r)]));
-    Coordinates entries(matrix, type());
-    entries.resize(int64_t(count));
-    for (int64_t r = 0; r < rows; r++)
-      std::fill(entries.column(0).begin() + pos[size_t(r)], entries.column(0).begin() + pos[size_t(r) + 1],
-                first_row + r);
-    std::copy(crd.begin(), crd.end(), entries.column(1).begin());
-    memory::copy_bytes(entries.value_bytes(), values, count * size_of(type()));
-    inserted(*state_, dims(), entered == Entered::Alike ? Inserted::Alike : Inserted::Parts) =
-        stored_entries(format(), std::move(entries));
-  });
-  pack();
-}
-
 void TensorBase::pack() {
   collectively([&] {
     runtime::together(transport(), [&] { dims(); });

@@ -4,6 +4,7 @@
 #include <emmintrin.h>
 #endif
 
+#include <algorithm>
 #include <cstdint>
 
 #include "memory/pool.hpp"
@@ -14,6 +15,16 @@ void fill_bytes(void* to, std::byte value, size_t bytes) {
   constexpr size_t many = size_t(2) << 20;
   if (bytes >= many) host_pool().fill(static_cast<std::byte*>(to), value, bytes);
   else if (bytes > 0) std::memset(to, int(value), bytes);
+}
+
+void copy_large(void* to, const void* from, size_t bytes) {
+  constexpr size_t chunk = size_t(1) << 20;
+  auto chunks = int64_t((bytes + chunk - 1) / chunk);
+#pragma omp parallel for schedule(static) if (chunks > 1)
+  for (int64_t k = 0; k < chunks; k++) {
+    size_t at = size_t(k) * chunk;
+    copy_bytes(static_cast<std::byte*>(to) + at, static_cast<const std::byte*>(from) + at, std::min(chunk, bytes - at));
+  }
 }
 
 void copy_part(void* to, const void* from, size_t bytes, size_t whole, size_t caches) {

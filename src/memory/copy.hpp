@@ -19,6 +19,8 @@ inline bool same_bytes(const void* a, const void* b, size_t bytes) {
   return bytes == 0 || std::memcmp(a, b, bytes) == 0;
 }
 
+/// The same as copy_bytes; many bytes on all threads.
+void copy_large(void* to, const void* from, size_t bytes);
 /// Of many bytes: on all threads.
 void fill_bytes(void* to, std::byte value, size_t bytes);
 /// Bytes that are zero are the value 0, of every type.

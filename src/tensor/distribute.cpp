@@ -14,6 +14,7 @@
 #include "tensor/nodes.hpp"
 #include "tensor/pack.hpp"
 #include "tensor/pieces.hpp"
+#include "tensor/slices.hpp"
 #include "tensor/sort.hpp"
 
 namespace spdistal {
@@ -72,6 +73,50 @@ Bring keep_own(Transport& transport, int64_t colours) {
   };
 }
 
+// The coordinates of the first level that entries have.
+Range first_coordinates(const Coordinates& entries, const Format& format) {
+  std::span<const int64_t> column = entries.column(size_t(format.mode_order()[0]));
+  if (column.empty()) return {};
+  int64_t lo = INT64_MAX, hi = INT64_MIN;
+#pragma omp parallel for schedule(static) reduction(min : lo) reduction(max : hi) if (column.size() > 100000)
+  for (size_t e = 0; e < column.size(); e++) lo = std::min(lo, column[e]), hi = std::max(hi, column[e] + 1);
+  return {lo, hi};
+}
+
+// Collective. Whether every rank has a range, and none shares a coordinate with another.
+bool are_apart(Transport& transport, const std::optional<Range>& mine) {
+  std::vector<Range> all = transport.allgather(mine.value_or(Range{-1, 0}));
+  std::erase_if(all, [](const Range& range) { return range.size() == 0; });
+  std::sort(all.begin(), all.end(), [](const Range& a, const Range& b) { return a.lo < b.lo; });
+  for (size_t k = 0; k < all.size(); k++)
+    if (all[k].lo < 0 || (k > 0 && all[k].lo < all[k - 1].hi)) return false;
+  return true;
+}
+
+// Where ranks bring different coordinates of the first level, each packs its own and slices of that travel. Nothing where
+// they do not, or where packing would take far more than entries do.
+std::optional<Home> pack_in_slices(Transport& transport, Coordinates& mine, const Format& format, const Shares& shares,
+                                   const Shares& simple) {
+  std::vector<int64_t> dims = mine.dims();
+  if (!are_slices(simple, format, dims)) return std::nullopt;
+  size_t first = size_t(format.mode_order()[0]);
+  Range here = first_coordinates(mine, format), piece;
+  Range colours = runtime::Mapping(shares.grid.count(), transport.size()).colours_of(transport.rank());
+  if (colours.size() == 1) piece = hull(simple.of[size_t(colours.lo)], dims)[first];
+  bool within = here.size() == 0 || (piece.lo <= here.lo && here.hi <= piece.hi);
+  // What is packed as the piece that it is need not be cut out.
+  bool as_pieces = are_apart(transport, within ? std::optional(piece) : std::nullopt);
+  bool sparse = here.size() > 4 * mine.size() + 1000;
+  if (!as_pieces && !are_apart(transport, sparse ? std::nullopt : std::optional(here))) return std::nullopt;
+  Storage packed = runtime::together(transport, [&] {
+    std::vector<Range> bounds;
+    for (int64_t dim : dims) bounds.push_back({0, dim});
+    bounds[first] = as_pieces ? piece : here;
+    return pack(std::move(mine), format, bounds);
+  });
+  return move_slices(transport, packed, format, shares);
+}
+
 }  // namespace
 
 Home pack(Transport& transport, Coordinates mine, const Format& format, Shares shares,
@@ -85,10 +130,11 @@ Home pack(Transport& transport, Coordinates mine, const Format& format, Shares s
     mine.check().value();
     simple = simplified(shares, format, dims);
     local = transport.size() == 1 && everyone_holds_all(simple, dims);
-    if (!local) entries.records = to_records(std::move(mine));
   });
   if (local) return at_one_place(transport, pack(std::move(mine), format), format, std::move(shares));
-  agree_on(transport, format, dims, entries.records.type(), shares);
+  agree_on(transport, format, dims, mine.type(), shares);
+  if (std::optional<Home> out = pack_in_slices(transport, mine, format, shares, simple)) return std::move(*out);
+  runtime::together(transport, [&] { entries.records = to_records(std::move(mine)); });
   if (needs_order(simple)) {
     Records sorted =
         sort_globally(transport, std::move(entries.records), format.mode_order(), runtime::Duplicates::Keep, options);
@@ -123,6 +169,8 @@ Home pack_alike(Transport& transport, Coordinates all, const Format& format, Sha
 
 Home scatter(Transport& transport, const Storage& whole, Shares shares) {
   Format format = whole.format();
+  Storage view = whole.view();
+  if (std::optional<Home> out = keep_slices(transport, view, format, shares)) return std::move(*out);
   std::vector<int64_t> dims = whole.dims();
   Entries entries = runtime::together(transport, [&] {
     check(shares, format, dims).value();
@@ -141,6 +189,7 @@ Home scatter(Transport& transport, Storage&& whole, Shares shares) {
     Format format = whole.format();
     return at_one_place(transport, std::move(whole), format, std::move(shares));
   }
+  if (std::optional<Home> out = keep_slices(transport, whole, Format(whole.format()), shares)) return std::move(*out);
   return scatter(transport, static_cast<const Storage&>(whole), std::move(shares));
 }
 
@@ -188,11 +237,27 @@ Coordinates gather(Transport& transport, const Home& home) {
   return runtime::together(transport, [&] { return sort_and_merge(std::move(all), home.format().mode_order()); });
 }
 
+namespace {
+
+// Of pieces that are each their colour's own, one on each rank.
+std::optional<Home> redistribute_slices(Transport& transport, const Home& home, const Format& format,
+                                        const Shares& shares) {
+  bool same = home.format().levels() == format.levels() && home.format().mode_order() == format.mode_order();
+  if (!same || home.shares().grid.count() != transport.size()) return std::nullopt;
+  int64_t colour = home.colours().lo;
+  if (transport.allreduce(int64_t(home.owns_all(colour)), runtime::ReduceOp::Min) == 0) return std::nullopt;
+  Storage mine = home.piece(colour).view();
+  return move_slices(transport, mine, format, shares);
+}
+
+}  // namespace
+
 Home redistribute(Transport& transport, const Home& home, const Format& format, Shares shares,
                   runtime::DeliverOptions options) {
   if (home.shares() == shares && home.format().levels() == format.levels() &&
       home.format().mode_order() == format.mode_order())
     return home.clone(transport);
+  if (std::optional<Home> out = redistribute_slices(transport, home, format, shares)) return std::move(*out);
   Coordinates mine = runtime::together(transport, [&] { return owned_elements(home); });
   return pack(transport, std::move(mine), format, std::move(shares), options);
 }

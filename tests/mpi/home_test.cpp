@@ -121,6 +121,7 @@ TEST(Homes, HoldWhatTheirSharesSayInEveryFormat) {
       HomeCase made = random_home(random);
       SCOPED_TRACE(describe(made));
       std::vector<Coordinates> parts = random_parts(random, made.dims, t.size());
+      if (pick(random, 0, 1)) parts = in_rows(random, made, parts);
       Whole whole = whole_of(made, parts);
       size_t round = pick(random, 0, 3) == 0 ? size_t(pick(random, 1, 200)) : 4096;
       Home home = pack(t, parts[size_t(t.rank())].clone(), made.format, made.shares, {.round_bytes = round});

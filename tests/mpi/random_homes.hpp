@@ -141,6 +141,33 @@ inline std::vector<Coordinates> random_parts(Random& random, const std::vector<i
   return out;
 }
 
+/// The same entries, dealt out by their coordinates of the first level: no two ranks have the same.
+inline std::vector<Coordinates> in_rows(Random& random, const HomeCase& made, const std::vector<Coordinates>& parts) {
+  if (made.dims.empty()) {
+    std::vector<Coordinates> out;
+    for (const Coordinates& part : parts) out.push_back(part.clone());
+    return out;
+  }
+  size_t first = size_t(made.format.mode_order()[0]);
+  std::vector<int64_t> cuts, to;
+  for (size_t r = 0; r < parts.size(); r++) {
+    cuts.push_back(pick(random, 0, std::min<int64_t>(made.dims[first], 6)));
+    to.push_back(int64_t(r));
+  }
+  std::sort(cuts.begin(), cuts.end());
+  std::shuffle(to.begin(), to.end(), random);
+  std::vector<Coordinates> out;
+  for (size_t r = 0; r < parts.size(); r++) out.emplace_back(made.dims, ScalarType::Float64);
+  for (const Coordinates& part : parts)
+    for (int64_t e = 0; e < part.size(); e++) {
+      Point at;
+      for (size_t d = 0; d < made.dims.size(); d++) at.push_back(part.column(d)[size_t(e)]);
+      auto cut = std::upper_bound(cuts.begin() + 1, cuts.end(), at[first]) - cuts.begin() - 1;
+      out[size_t(to[size_t(cut)])].add(std::span<const int64_t>(at), part.values<double>()[size_t(e)]);
+    }
+  return out;
+}
+
 /// The tensor, slowly.
 struct Whole {
   std::map<Point, double> entries;                // by path (coordinates in storage order)

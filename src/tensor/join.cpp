@@ -1,0 +1,169 @@
+#include "tensor/join.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "level/level.hpp"
+
+namespace spdistal {
+namespace {
+
+IndexWidth coordinate_width(int64_t dim) { return width_for(std::max<int64_t>(0, dim - 1)); }
+
+// f(an index of that width).
+template <class F>
+void with_width(IndexWidth width, F&& f) {
+  if (width == IndexWidth::Int32) f(int32_t());
+  else f(int64_t());
+}
+
+Outgoing of_own(Buffer own) {
+  std::span<const std::byte> bytes{std::as_const(own).data(), own.size()};
+  return {bytes, std::move(own)};
+}
+
+// Where the positions below each parent begin, of a slice: counted from 0.
+Outgoing begins_below(const IndexArray& array, Range parents, Range positions) {
+  IndexWidth width = width_for(positions.size());
+  Buffer out = Buffer::uninitialized(size_t(parents.size() + 1) * size_t(width));
+  with_width(width, [&](auto zero) {
+    using I = decltype(zero);
+    auto* to = reinterpret_cast<I*>(out.data());
+    array.visit([&](auto pos) {
+#pragma omp parallel for schedule(static) if (parents.size() > 100000)
+      for (int64_t p = 0; p <= parents.size(); p++)
+        to[p] = I(std::clamp<int64_t>(pos[size_t(parents.lo + p)], positions.lo, positions.hi) - positions.lo);
+    });
+  });
+  return of_own(std::move(out));
+}
+
+// Coordinates of a slice, as wide as pieces have them: where they lie, or narrower in memory of their own.
+Outgoing coordinates_at(const IndexArray& array, Range positions, IndexWidth width) {
+  size_t bytes = size_t(width), count = size_t(positions.size());
+  if (array.width() == width)
+    return {{static_cast<const std::byte*>(array.data()) + size_t(positions.lo) * bytes, count * bytes}};
+  require(width == IndexWidth::Int32, "arrays are as wide as what they hold needs, or wider");
+  Buffer out = Buffer::uninitialized(count * bytes);
+  auto* to = reinterpret_cast<int32_t*>(out.data());
+  const int64_t* from = array.as<int64_t>().data() + positions.lo;
+#pragma omp parallel for schedule(static) if (positions.size() > 100000)
+  for (int64_t p = 0; p < positions.size(); p++) to[p] = int32_t(from[p]);
+  return of_own(std::move(out));
+}
+
+}  // namespace
+
+std::vector<Outgoing> outgoing(const Storage& storage, const Positions& slice) {
+  const Pattern& pattern = storage.pattern();
+  std::vector<Outgoing> out;
+  for (size_t k = 0; k < slice.size(); k++)
+    for (size_t n = 0; n < pattern.level(k).arrays.size(); n++) {
+      const IndexArray& array = pattern.level(k).arrays[n].array;
+      if (pattern.format().levels()[k].arrays()[n].holds == Holds::Coordinates)
+        out.push_back(coordinates_at(array, slice[k], coordinate_width(pattern.level(k).dim)));
+      else if (k > 0) out.push_back(begins_below(array, slice[k - 1], slice[k]));
+    }
+  size_t bytes = size_of(storage.type());
+  out.push_back({{storage.value_bytes() + size_t(slice.back().lo) * bytes, size_t(slice.back().size()) * bytes}});
+  return out;
+}
+
+Joined::Joined(const Format& format, const std::vector<int64_t>& dims, ScalarType type,
+               const std::vector<Range>& ranges, std::vector<Part> parts)
+    : format_(format.levels(), format.mode_order()), dims_(dims), type_(type), parts_(std::move(parts)) {
+  for (size_t k = 0; k < format.order(); k++) place(k, ranges[size_t(format.mode_order()[k])]);
+  int64_t brought = 0, all = levels_.back().positions;
+  for (const Part& part : parts_) brought += part.counts.back();
+  size_t bytes = size_t(all) * size_of(type);
+  values_ = brought == all ? Buffer::uninitialized(bytes) : Buffer::zeroed(bytes);
+}
+
+void Joined::place(size_t k, Range range) {
+  Level level{k, range};
+  bool listed = !format_.levels()[k].arrays().empty();
+  for (size_t p = 0; p < parts_.size(); p++) {
+    if (listed) level.at.push_back(level.positions);
+    else level.at.push_back(k == 0 ? parts_[p].first - range.lo : levels_[k - 1].at[p] * range.size());
+    level.positions += parts_[p].counts[k];
+  }
+  size_t dimension = size_t(format_.mode_order()[k]);
+  if (!listed)
+    level.positions =
+        checked_positions(parents(k), range.size(), k + 1 == dims_.size() ? size_of(type_) : sizeof(int32_t),
+                          fmt::format("storing dimension {} (size {}) densely", dimension, dims_[dimension]));
+  make_rooms(level);
+  levels_.push_back(std::move(level));
+}
+
+void Joined::make_rooms(Level& level) const {
+  size_t k = level.number, dimension = size_t(format_.mode_order()[k]);
+  for (const LevelArray& array : format_.levels()[k].arrays()) {
+    bool segments = array.holds == Holds::Segments;
+    int64_t size = level.positions;
+    if (segments) {
+      auto what = fmt::format("listing the coordinates of dimension {} below {} positions", dimension, parents(k));
+      size = checked_positions(parents(k), 1, sizeof(int32_t), what) + 1;
+    }
+    IndexWidth width = segments ? width_for(level.positions) : coordinate_width(dims_[dimension]);
+    Room room{array.holds, width, Buffer::uninitialized(size_t(size) * size_t(width))};
+    for (size_t p = 0; segments && k > 0 && p < parts_.size(); p++)
+      room.begins.push_back(
+          Buffer::uninitialized(size_t(parents(k, parts_[p]) + 1) * size_t(width_for(parts_[p].counts[k]))));
+    level.rooms.push_back(std::move(room));
+  }
+}
+
+std::vector<std::span<std::byte>> Joined::incoming(size_t part) {
+  std::vector<std::span<std::byte>> out;
+  auto elements = [&](Buffer& buffer, const Level& level, size_t bytes) {
+    out.push_back({buffer.data() + size_t(level.at[part]) * bytes, size_t(parts_[part].counts[level.number]) * bytes});
+  };
+  for (Level& level : levels_)
+    for (Room& room : level.rooms) {
+      if (room.holds == Holds::Coordinates) elements(room.bytes, level, size_t(room.width));
+      else if (level.number > 0) out.push_back({room.begins[part].data(), room.begins[part].size()});
+    }
+  elements(values_, levels_.back(), size_of(type_));
+  return out;
+}
+
+Storage Joined::finish() && {
+  std::vector<LevelArrays> levels;
+  for (Level& level : levels_) {
+    LevelArrays& out = levels.emplace_back(
+        LevelArrays{dims_[size_t(format_.mode_order()[level.number])], level.range, level.positions});
+    for (size_t n = 0; n < level.rooms.size(); n++) {
+      Room& room = level.rooms[n];
+      if (room.holds == Holds::Segments) join_begins(level, room);
+      std::string_view name = format_.levels()[level.number].arrays()[n].name;
+      out.arrays.push_back({name, IndexArray(std::move(room.bytes), room.width)});
+    }
+  }
+  return Storage(std::make_shared<const Pattern>(format_, dims_, std::move(levels)), type_, std::move(values_));
+}
+
+// Positions of parts follow each other; parents that no part has have none.
+void Joined::join_begins(const Level& level, Room& room) const {
+  with_width(room.width, [&](auto zero) {
+    using I = decltype(zero);
+    auto* out = reinterpret_cast<I*>(room.bytes.data());
+    int64_t next = 0;  // the parent whose beginning is to be said
+    for (size_t p = 0; p < room.begins.size(); p++) {
+      int64_t at = levels_[level.number - 1].at[p], count = parents(level.number, parts_[p]), before = level.at[p];
+      std::fill(out + next, out + at, I(before));
+      with_width(width_for(parts_[p].counts[level.number]), [&](auto narrow) {
+        auto* from = reinterpret_cast<const decltype(narrow)*>(std::as_const(room.begins[p]).data());
+#pragma omp parallel for schedule(static) if (count > 100000)
+        for (int64_t k = 0; k < count; k++) out[at + k] = I(before + from[k]);
+      });
+      next = at + count;
+    }
+    if (level.number == 0) out[next++] = 0;  // the one root has them all
+    std::fill(out + next, out + parents(level.number) + 1, I(level.positions));
+  });
+  room.begins.clear();
+}
+
+}  // namespace spdistal
