@@ -1,0 +1,151 @@
+// What it costs to begin: bringing a matrix in, and the first run of a statement, in units of one SpMV on the same matrix
+// and ranks (after the first, with a vector that changes each time). Kernels are compiled beforehand, on a small matrix.
+//
+//   mpirun -n 4 bench_setup [scale [banded | uniform | rmat]]
+//
+// Memory that a process had once stays with it: the peak is that of the first matrix.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "api/session.hpp"
+#include "base/blocks.hpp"
+#include "leaf/inputs.hpp"
+#include "runtime/measure.hpp"
+#include "spdistal/spdistal.hpp"
+
+using namespace spdistal;
+using benchmarks::median;
+
+namespace {
+
+runtime::Transport& world() { return Session::instance().transport(); }
+
+// The time that the slowest rank takes.
+template <class F>
+double slowest(F&& f) {
+  world().barrier();
+  return world().allreduce(benchmarks::seconds(f), runtime::ReduceOp::Max);
+}
+
+double memory_bytes(const char* what) {
+  std::ifstream in("/proc/self/status");
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with(what)) return std::strtod(line.c_str() + std::strlen(what), nullptr) * 1024;
+  return 0;
+}
+void forget_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
+
+struct LocalRows {
+  int64_t n, first;
+  std::vector<int64_t> pos;
+  std::vector<int32_t> crd;
+  std::vector<double> values;
+
+  double bytes() const { return double(pos.size()) * 4 + double(crd.size()) * 12; }
+};
+
+// The rows of a block, their columns in order, each once.
+LocalRows rows_of(const Coordinates& entries, int64_t part) {
+  LocalRows out{entries.dims()[0], 0, {0}, {}, {}};
+  Range mine = block(out.n, world().size(), part);
+  out.first = mine.lo;
+  std::vector<std::vector<int32_t>> rows(size_t(mine.size()));
+  for (int64_t e = 0; e < entries.size(); e++)
+    if (int64_t row = entries.column(0)[size_t(e)]; mine.contains(row))
+      rows[size_t(row - mine.lo)].push_back(int32_t(entries.column(1)[size_t(e)]));
+  for (std::vector<int32_t>& row : rows) {
+    std::sort(row.begin(), row.end());
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+    out.crd.insert(out.crd.end(), row.begin(), row.end());
+    out.pos.push_back(int64_t(out.crd.size()));
+  }
+  out.values.assign(out.crd.size(), 0.5);
+  return out;
+}
+
+Tensor<double> bring(const LocalRows& rows) {
+  return Tensor<double>::from_csr_local({rows.n, rows.n}, rows.first, std::span(rows.pos), std::span(rows.crd),
+                                        std::span<const double>(rows.values), CSR);
+}
+
+struct Costs {
+  double spmv, placed, moved, peak;
+  struct Run {
+    double first, again;
+  };
+  std::vector<Run> runs;  // SpMV, SpMM, SDDMM
+};
+
+// A statement for the first time, and again.
+template <class Say>
+Costs::Run first_and_again(Tensor<double>& result, Tensor<double>& changing, Say&& say) {
+  Costs::Run out{};
+  out.first = slowest([&] {
+    say();
+    result.compute();
+  });
+  std::vector<double> times;
+  for (int run = 0; run < 15; run++) {
+    changing.changed();
+    times.push_back(slowest([&] { result.compute(); }));
+  }
+  out.again = median(times);
+  return out;
+}
+
+Costs measure(const Coordinates& entries) {
+  int ranks = world().size(), rank = world().rank();
+  LocalRows own = rows_of(entries, rank), other = rows_of(entries, (rank + 1) % ranks);
+  IndexVar i, j, k;
+  Costs out{};
+  double before = memory_bytes("VmRSS:");
+  forget_peak();
+  std::optional<Tensor<double>> B;
+  out.placed = slowest([&] { B.emplace(bring(own)); });
+  out.peak = world().allreduce((memory_bytes("VmHWM:") - before) / own.bytes(), runtime::ReduceOp::Max);
+  out.moved = slowest([&] { bring(other); });
+
+  Tensor<double> a({own.n}, {Dense}), c({own.n}, {Dense});
+  c.fill(1.0);
+  out.runs.push_back(first_and_again(a, c, [&] { a(i) = (*B)(i, j) * c(j); }));
+  out.spmv = out.runs[0].again;
+
+  Tensor<double> A({own.n, 32}, {Dense, Dense}), C({own.n, 32}, {Dense, Dense}), D({32, own.n}, Format({Dense, Dense}, {1, 0})),
+      S({own.n, own.n}, CSR);
+  C.fill(1.0);
+  D.fill(1.0);
+  out.runs.push_back(first_and_again(A, C, [&] { A(i, k) = (*B)(i, j) * C(j, k); }));
+  out.runs.push_back(first_and_again(S, C, [&] { S(i, j) = (*B)(i, j) * C(i, k) * D(k, j); }));
+  return out;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  double scale = argc > 1 ? std::strtod(argv[1], nullptr) : 1;
+  auto n = int64_t(1e6 * scale);
+  int levels = 17;
+  while ((int64_t(2) << levels) * 5 < n) levels++;
+  measure(inputs::uniform(1000, 3));
+  bool speaks = world().rank() == 0;
+  if (speaks)
+    std::printf("%d ranks; in units of one SpMV, first run and later ones; peak memory in units of what a rank keeps\n"
+                "%-14s %9s %8s %8s %6s %18s %18s %18s\n",
+                world().size(), "matrix", "SpMV ms", "placed", "moved", "peak", "SpMV", "SpMM", "SDDMM");
+  auto show = [&](const char* name, const Coordinates& entries) {
+    Costs costs = measure(entries);
+    if (!speaks) return;
+    std::printf("%-14s %9.3f %8.1f %8.1f %6.2f", name, costs.spmv * 1e3, costs.placed / costs.spmv,
+                costs.moved / costs.spmv, costs.peak);
+    for (const Costs::Run& run : costs.runs)
+      std::printf(" %9.1f %8.1f", run.first / costs.spmv, run.again / costs.spmv);
+    std::printf("\n");
+    std::fflush(stdout);
+  };
+  std::string_view only = argc > 2 ? argv[2] : "";
+  if (only.empty() || only == "banded") show("banded x 11", inputs::banded(n, 11));
+  if (only.empty() || only == "uniform") show("uniform x 10", inputs::uniform(n, 10));
+  if (only.empty() || only == "rmat") show("R-MAT x 16", inputs::rmat(levels, 16));
+}
