@@ -195,8 +195,9 @@ std::map<Symbol, int64_t> part_lengths(const Stmt& body, const std::map<Symbol, 
 /// The local arrays that can become registers: all that are, less those used where they cannot be, until none is left.
 std::set<Symbol> takeable(const Stmt& body, const std::map<Symbol, Allocate>& small, int vector_bytes) {
   std::set<Symbol> take;
-  for (const auto& [symbol, n] : small) take.insert(symbol);
   std::map<Symbol, int64_t> parts = part_lengths(body, small);
+  for (const auto& [symbol, length] : parts)
+    if (length > 0) take.insert(symbol);
   for (bool again = true; again;) {
     again = false;
     std::map<Symbol, int> total = uses(body), inside;
