@@ -148,10 +148,22 @@ class Dev(unittest.TestCase):
     def test_fuzz_and_bench_say_that_there_is_nothing_to_run(self):
         machine = self.machine(ALL)
         machine.program("cmake", "exit 0")
-        for verb, what in (("fuzz", "fuzz programs"), ("bench", "benchmarks")):
-            code, output = machine.dev(verb)
+        for verb, what in ((["fuzz"], "fuzz programs"), (["bench", "all"], "benchmarks")):
+            code, output = machine.dev(*verb)
             self.assertEqual(code, 1)
             self.assertIn(f"there are no {what} yet", output)
+
+    def test_bench_installs_rivals_and_goes_on_without_those_that_cannot_be_had(self):
+        for refused in ((), ("libpetsc-real-dev",)):
+            machine = self.machine(ALL).with_apt(refuses=refused)
+            machine.program("cmake", f'echo "cmake $*" >> {machine.folder}/cmake')
+            (machine.folder / "benchmarks/evaluation").mkdir(parents=True)
+            machine.folder.joinpath("benchmarks/evaluation/run").write_text("#!/bin/sh\necho measured $*\n")
+            machine.folder.joinpath("benchmarks/evaluation/run").chmod(0o755)
+            code, output = machine.dev("bench", "--quick")
+            self.assertEqual((code, output.strip().split("\n")[-1]), (0, "measured --quick"))
+            self.assertEqual("going on without" in output, bool(refused))
+            self.assertIn("libeigen3-dev", machine.log.read_text())
 
     def test_the_demo_is_built_first_and_stops_where_the_build_fails(self):
         machine = self.machine(ALL)
