@@ -164,6 +164,10 @@ class Dev(unittest.TestCase):
             self.assertEqual((code, output.strip().split("\n")[-1]), (0, "measured --quick"))
             self.assertEqual("going on without" in output, bool(refused))
             self.assertIn("libeigen3-dev", machine.log.read_text())
+            if not refused:  # there now: nothing is asked for again
+                machine.log.write_text("")
+                self.assertEqual(machine.dev("bench")[0], 0)
+                self.assertEqual(machine.log.read_text(), "")
 
     def test_the_demo_is_built_first_and_stops_where_the_build_fails(self):
         machine = self.machine(ALL)
