@@ -25,13 +25,15 @@ constexpr size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 
 
 class FreeBlocks {
  public:
-  /// A block of at least `bytes` and not much more, if there is one.
+  /// A block of at least `bytes` and not much more, if there is one: one that the system was not offered before others, the
+  /// smallest of them, and the one that was given last. Pages that the system took cost more than room.
   std::optional<Block> take(size_t bytes) {
     std::lock_guard lock(mutex_);
+    auto rank = [](const Kept& block) { return std::pair(block.offered, block.bytes); };
     size_t best = blocks_.size();
     for (size_t k = 0; k < blocks_.size(); k++)
       if (blocks_[k].bytes >= bytes && blocks_[k].bytes <= bytes + bytes / 4 &&
-          (best == blocks_.size() || blocks_[k].bytes < blocks_[best].bytes))
+          (best == blocks_.size() || rank(blocks_[k]) <= rank(blocks_[best])))
         best = k;
     if (best == blocks_.size()) return std::nullopt;
     Block out{blocks_[best].data, blocks_[best].bytes};
@@ -94,7 +96,7 @@ class HostPool final : public Pool {
       size_t room = bytes / line * line + line;
       return {static_cast<std::byte*>(std::aligned_alloc(line, room)), room};
     }
-    if (std::optional<Block> kept = free_.take(bytes)) return *kept;
+    if (std::optional<Block> kept = free_.take(rounded_up(bytes, huge_page))) return *kept;
     Block fresh = map_pages(bytes);
     if (fresh.data) return fresh;
     free_.drop_all();

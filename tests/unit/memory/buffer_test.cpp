@@ -21,6 +21,18 @@ std::span<uint64_t> words(Buffer& buffer) {
   return {reinterpret_cast<uint64_t*>(buffer.data()), buffer.size() / sizeof(uint64_t)};
 }
 
+TEST(Buffer, OfAnySizeIsMadeOfWhatWasGivenBackLast) {
+  for (size_t bytes = (size_t(2) << 20) + 1; bytes < (size_t(40) << 20); bytes += bytes / 3) {
+    Buffer other = Buffer::uninitialized(bytes);
+    const std::byte* last = nullptr;
+    {
+      Buffer gone = Buffer::uninitialized(bytes);
+      last = gone.address();
+    }
+    EXPECT_EQ(Buffer::uninitialized(bytes).address(), last) << bytes << " bytes";
+  }
+}
+
 TEST(Buffer, KeepsWhatComesFirstWhenItShrinks) {
   for (size_t bytes : {size_t(4096), size_t(16) << 20})
     for (size_t kept : {bytes, bytes / 2, bytes / 3 / 8 * 8, size_t(8), size_t(0)}) {
