@@ -34,13 +34,34 @@ Matrix matrix_of(const Rows& rows) {
   call(GrB_Matrix_wait(out, GrB_MATERIALIZE));
   return owned(out);
 }
-Matrix dense(int64_t rows, int64_t width, int number) {
-  Matrix out = empty(rows, width);
-  auto bytes = size_t(rows * width) * sizeof(double);
-  auto* values = static_cast<double*>(std::malloc(bytes));
+// Values that GraphBLAS takes over.
+void* dense_values(int64_t rows, int64_t width, int number) {
+  auto* values = static_cast<double*>(std::malloc(size_t(rows * width) * sizeof(double)));
   for (int64_t i = 0; i < rows; i++)
     for (int64_t k = 0; k < width; k++) values[i * width + k] = dense_value(number, i, k);
-  call(GxB_Matrix_pack_FullR(out.get(), reinterpret_cast<void**>(&values), bytes, false, nullptr));
+  return values;
+}
+Matrix dense(int64_t rows, int64_t width, int number) {
+  Matrix out = empty(rows, width);
+  void* values = dense_values(rows, width, number);
+  call(GxB_Matrix_pack_FullR(out.get(), &values, size_t(rows * width) * sizeof(double), false, nullptr));
+  return out;
+}
+
+using Vector = std::shared_ptr<GB_Vector_opaque>;
+Vector vector(int64_t size) {
+  GrB_Vector out;
+  call(GrB_Vector_new(&out, GrB_FP64, GrB_Index(size)));
+  return Vector(out, [](GrB_Vector gone) { GrB_Vector_free(&gone); });
+}
+double weighed(GrB_Vector vector) {
+  GrB_Index count;
+  call(GrB_Vector_nvals(&count, vector));
+  std::vector<GrB_Index> at(count);
+  std::vector<double> values(count);
+  call(GrB_Vector_extractTuples_FP64(at.data(), values.data(), &count, vector));
+  double out = 0;
+  for (size_t e = 0; e < count; e++) out += values[e] * weight(at[e], 0);
   return out;
 }
 
@@ -79,13 +100,22 @@ class GraphBlas : public System {
                  [=] { return weighed(A->get()); },
                  [=] { return double(stored(A->get())); }};
     };
-    // A vector is a matrix of one column to it.
-    if (kernel == "SpMV" || kernel == "SpMM") {
-      int64_t width = kernel == "SpMV" ? 1 : columns;
-      Matrix C = dense(n_, width, kernel == "SpMV" ? 1 : 2);
+    if (kernel == "SpMV") {
+      Vector c = vector(n_), a = vector(n_);
+      void* values = dense_values(n_, 1, 1);
+      call(GxB_Vector_pack_Full(c.get(), &values, size_t(n_) * sizeof(double), false, nullptr));
+      return {{},
+              [=, B = B_] {
+                call(GrB_mxv(a.get(), nullptr, nullptr, semiring, B.get(), c.get(), nullptr));
+                call(GrB_Vector_wait(a.get(), GrB_MATERIALIZE));
+              },
+              [=] { return weighed(a.get()); }};
+    }
+    if (kernel == "SpMM") {
+      Matrix C = dense(n_, columns, 2);
       return result(
           [=, B = B_](GrB_Matrix to) { call(GrB_mxm(to, nullptr, nullptr, semiring, B.get(), C.get(), nullptr)); },
-          width);
+          columns);
     }
     if (kernel == "SDDMM") {
       Matrix C = dense(n_, columns, 3), D = dense(n_, columns, 4);

@@ -89,8 +89,7 @@ class TpetraSystem : public System {
       for (int64_t i = 0; i < rows_.size(); i++)
         for (int k = 0; k < width; k++) values(size_t(i), size_t(k)) = dense_value(number, rows_.lo + i, k);
     };
-    write();
-    return {width == 1 ? std::function<void()>(write) : std::function<void()>(), [=, B = B_] { B->apply(*C, *A); },
+    return {write, [=, B = B_] { B->apply(*C, *A); },
             [=, this] {
               auto values = A->getLocalViewHost(Tpetra::Access::ReadOnly);
               double out = 0;
