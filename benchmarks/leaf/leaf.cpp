@@ -43,7 +43,7 @@ struct Case {
 class Compiled {
  public:
   Compiled(const Case& of, codegen::Jit& jit, std::string_view schedule) {
-    notation::Scope scope;
+    notation::ParseScope scope;
     auto declare = [&](const std::string& name, const std::vector<int64_t>& dims, const Format& format) {
       std::vector<Extent> extents;
       for (int64_t n : dims) extents.push_back(n == hand::columns || n == 4 || n == 8 ? Extent(n) : Extent(size_of(n)));

@@ -90,16 +90,16 @@ class InterpretedGpu final : public runtime::Device {
 // Memory of the host, of which somebody who takes it for that of a tensor finds nothing there.
 class InterpretedGpuPool final : public memory::Pool {
  public:
-  memory::Block take(size_t bytes) override {
-    memory::Block block = memory::host_pool().take(bytes);
-    block.contents = memory::Block::Contents::Unknown;
+  memory::PoolBlock take(size_t bytes) override {
+    memory::PoolBlock block = memory::host_pool().take(bytes);
+    block.contents = memory::PoolBlock::Contents::Unknown;
     if (block.data) memory::fill_bytes(block.data, std::byte(0xff), block.bytes);  // something telling: NaN, -1
     return block;
   }
-  void give(memory::Block block) noexcept override { memory::host_pool().give(block); }
+  void give(memory::PoolBlock block) noexcept override { memory::host_pool().give(block); }
   void fill(std::byte* to, std::byte value, size_t bytes) override { memory::fill_bytes(to, value, bytes); }
   void copy(std::byte* to, const std::byte* from, size_t bytes) override { memory::copy_bytes(to, from, bytes); }
-  void drop_behind(memory::Block, size_t) noexcept override {}
+  void drop_behind(memory::PoolBlock, size_t) noexcept override {}
 };
 
 }  // namespace

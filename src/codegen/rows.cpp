@@ -16,7 +16,7 @@ std::optional<Distance> distance_of(const Expr& index) {
   return Distance{*sum->a.as<Var>(), *distance};
 }
 
-Rows rows_at(const Declare& offset, std::span<const Stmt> scope) {
+RowArrays rows_at(const Declare& offset, std::span<const Stmt> scope) {
   std::map<Symbol, std::pair<Var, int>> taken;
   int all = 0;
   std::set<Symbol> moved;
@@ -32,7 +32,7 @@ Rows rows_at(const Declare& offset, std::span<const Stmt> scope) {
     std::map<Symbol, int> read = uses(s);
     if (auto here = read.find(offset.var.symbol); here != read.end()) all += here->second;
   }
-  Rows out{{}, false};
+  RowArrays out{{}, false};
   for (const auto& [symbol, found] : taken) {
     if (found.second < 2 || moved.contains(symbol)) continue;
     out.arrays.push_back(found.first);

@@ -22,11 +22,11 @@ struct Distance {
 };
 std::optional<Distance> distance_of(const ir::Expr& index);
 
-struct Rows {
+struct RowArrays {
   std::vector<ir::Var> arrays;  // taken in vectors at the offset, twice or more
   bool only_use;                // the offset is used for nothing else
 };
 /// The rows that begin at a constant, given the statements in which it is known.
-Rows rows_at(const ir::Declare& offset, std::span<const ir::Stmt> scope);
+RowArrays rows_at(const ir::Declare& offset, std::span<const ir::Stmt> scope);
 
 }  // namespace spdistal::codegen

@@ -91,7 +91,7 @@ void StmtText::stmt(const Stmt& s) {
       [&](const Parallel& n) { parallel(n); }, [&](const Resize& n) { resize(n); },
       [&](const Shrink& n) { line("{}.count = {};", source_text(sources_.at(n.array.symbol)), expr_.index(n.count)); },
       [&](const Append& n) { append(n); }, [&](const Define& n) { define(n); }, [&](const Perform& n) { perform(n); },
-      [&](const Barrier& n) { line("{}", n.of == Waiting::Block ? "__syncthreads();" : "__syncwarp();"); });
+      [&](const Barrier& n) { line("{}", n.of == BarrierOf::Block ? "__syncthreads();" : "__syncwarp();"); });
 }
 
 void StmtText::block(const Block& n) {
@@ -105,7 +105,7 @@ void StmtText::block(const Block& n) {
       else stmt(inner);
       continue;
     }
-    Rows rows = rows_at(*offset, std::span(n.stmts).subspan(at + 1));
+    RowArrays rows = rows_at(*offset, std::span(n.stmts).subspan(at + 1));
     // A single row that nothing else needs the offset of takes its place.
     bool replaced = rows.arrays.size() == 1 && rows.only_use;
     if (!replaced) stmt(inner);
@@ -265,7 +265,7 @@ bool StmtText::takes_memory(const Stmt& s) const {
 void StmtText::allocate(const Allocate& n, Helper scratch) {
   std::string size = expr_.index(n.count), name = names_.declare(n.array);
   std::string type = expr_.type(n.array.type.element());
-  if (n.space == Space::Shared) return line("__shared__ {} {}[{}];", type, name, size);
+  if (n.space == MemorySpace::Shared) return line("__shared__ {} {}[{}];", type, name, size);
   std::string aligned;
   if (auto lanes = at_once_.find(n.array.symbol); lanes != at_once_.end())
     aligned = fmt::format("alignas({}) ", size_t(lanes->second) * size_of(n.array.type.scalar));

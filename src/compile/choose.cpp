@@ -20,20 +20,21 @@ namespace {
 
 // The loop to cut into pieces: the outermost over a dimension of the result, in the order it is stored; else the
 // outermost of all, and pieces are added up.
-struct Cut {
+struct LoopToCut {
   IndexVar var;
   std::string reason;
 };
-std::optional<Cut> loop_to_cut(const ConcreteStatement& statement, const notation::Access& result, Printer& names) {
+std::optional<LoopToCut> loop_to_cut(const ConcreteStatement& statement, const notation::Access& result,
+                                     Printer& names) {
   std::vector<Forall> loops = outer_loops(statement.body);
   if (loops.empty()) return {};
   for (int dim : result.tensor.format().mode_order())
     for (const Forall& loop : loops)
       if (loop.var == result.indices[size_t(dim)])
-        return Cut{loop.var, fmt::format("{} is the outermost dimension of {} that loops go over", names.name(loop.var),
-                                         names.name(result.tensor))};
-  return Cut{loops[0].var, fmt::format("{} has no dimension to cut: pieces of {} are added up",
-                                       names.name(result.tensor), names.name(loops[0].var))};
+        return LoopToCut{loop.var, fmt::format("{} is the outermost dimension of {} that loops go over",
+                                               names.name(loop.var), names.name(result.tensor))};
+  return LoopToCut{loops[0].var, fmt::format("{} has no dimension to cut: pieces of {} are added up",
+                                             names.name(result.tensor), names.name(loops[0].var))};
 }
 
 // divide, bring to the outside, distribute.
@@ -45,7 +46,7 @@ Chosen over_pieces(Chosen chosen, int64_t pieces) {
   });
   Printer names;
   names(statement);
-  std::optional<Cut> cut = loop_to_cut(statement, *result, names);
+  std::optional<LoopToCut> cut = loop_to_cut(statement, *result, names);
   if (!cut) return chosen;
   std::string name = names.name(cut->var);
   IndexVar outer(name + "o"), inner(name + "i");
@@ -238,7 +239,7 @@ Chosen with_conversions(const ScheduledStatement& statement) {
 // The outermost loop that is not distributed.
 std::optional<IndexVar> first_local(const ConcreteStatement& statement) {
   for (const Forall& loop : outer_loops(statement.body))
-    if (loop.tags.place == Place::Local) return loop.var;
+    if (loop.tags.place == LoopPlace::Local) return loop.var;
   return {};
 }
 

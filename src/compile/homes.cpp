@@ -52,7 +52,7 @@ Shares homes_of(const TensorVar& tensor, int ranks) {
   ConcreteStatement statement = schedule::place(tensor).scheduled;
   std::vector<Forall> loops;
   for (const Forall& loop : outer_loops(statement.body))
-    if (loop.tags.place == Place::Distributed) loops.push_back(loop);
+    if (loop.tags.place == LoopPlace::Distributed) loops.push_back(loop);
   std::optional<notation::Access> access;
   each<Assign>(statement.body, [&](const Assign& a) { access = a.lhs; });
   std::vector<PositionLoops> positions = position_loops(statement, loops);

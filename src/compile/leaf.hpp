@@ -42,7 +42,7 @@ struct LeafOptions {
   int64_t largest_position = std::numeric_limits<int32_t>::max();
   /// The device that the kernel runs on, if it is not the host, and how loops are mapped to it.
   std::optional<memory::Place> device = {};
-  passes::Mapping mapping = {};
+  passes::GridMapping mapping = {};
   /// Workspaces of larger dimensions may be hashed.
   int64_t largest_dense_workspace = lower::Options{}.largest_dense_workspace;
 };
@@ -61,7 +61,7 @@ class Leaf {
   /// Index arrays of operands are as wide as in `storages`.
   Leaf(const notation::ConcreteStatement& statement, const Storages& storages, const LeafOptions& options = {});
 
-  const lower::Kernel& kernel() const { return kernel_; }
+  const lower::Lowered& kernel() const { return kernel_; }
   /// The statement with the workspaces that were put in.
   const notation::ConcreteStatement& statement() const { return statement_; }
   /// The optimised kernel. Of a result that is assembled, the one that is run instead of it has positions of 64 bits.
@@ -97,7 +97,7 @@ class Leaf {
   LeafOptions options_;
   notation::ConcreteStatement statement_;
   std::vector<lower::IndexWidths> widths_;  // of the operands
-  lower::Kernel kernel_;
+  lower::Lowered kernel_;
   mutable std::optional<ir::Function> function_ = {};
   mutable std::optional<codegen::Kernel> code_ = {};
 };

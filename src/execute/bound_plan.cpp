@@ -59,18 +59,18 @@ void BoundPlan::bind(const Homes& operands) {
 }
 
 // What the leaf tells of the plan, whatever its widths are.
-void BoundPlan::read(const lower::Kernel& kernel) {
+void BoundPlan::read(const lower::Lowered& kernel) {
   located_ = find_located(program_, kernel);
   if (kernel.assembly == lower::Assembly::Shared)
     shared_ = {number_of(program_, kernel.operands[size_t(kernel.shared_tensor) - 1]), kernel.shared_level};
 }
 
 // Collective.
-void BoundPlan::plan_targets(const Step& step) {
+void BoundPlan::plan_targets(const StepValues& step) {
   targets_.clear();
   first_.together([&] {
     for (int64_t c = colours().lo; c < colours().hi; c++) {
-      Target target{tasks_->need(0, c, step, fetches_.pieces()).coordinates, {}, tasks_->is_idle(c, step)};
+      ResultTarget target{tasks_->need(0, c, step, fetches_.pieces()).coordinates, {}, tasks_->is_idle(c, step)};
       for (const std::optional<Range>& r : tasks_->ranges(0, c, step, fetches_.pieces()))
         target.ranges.push_back(r.value());
       targets_.push_back(std::move(target));

@@ -44,14 +44,14 @@ class BoundPlan {
   const notation::TensorVar& result_var() const { return program_.leaf.result; }
   bool by_steps() const { return tasks_->by_steps(0); }  // does the result go home in every step?
   Range colours() const { return tasks_->colours(); }
-  Target& target(int64_t colour) { return targets_[size_t(colour - colours().lo)]; }
+  ResultTarget& target(int64_t colour) { return targets_[size_t(colour - colours().lo)]; }
   template <class F>
   void timed(int64_t colour, F&& f);
   template <class F>
   void exchanging(F&& f);
 
-  void read(const lower::Kernel& kernel);
-  void plan_targets(const Step& step);
+  void read(const lower::Lowered& kernel);
+  void plan_targets(const StepValues& step);
   bool on_all_ranks(bool here);
 
   // Dense results (bound_plan_dense.cpp).
@@ -60,8 +60,8 @@ class BoundPlan {
   Storage& place_of(Home& result, int64_t colour);
   void prepare_homecoming(const Home& result);
   void take_home(Home& result);
-  bool rests(int64_t colour, const Step& step);
-  void launch_step(Home& result, const Step& step, notation::Start start);
+  bool rests(int64_t colour, const StepValues& step);
+  void launch_step(Home& result, const StepValues& step, notation::Start start);
   void find_chunks();
   bool overlaps();
   enum class When : uint8_t { Ready, Others };
@@ -95,7 +95,7 @@ class BoundPlan {
   Shares result_shares_;
   std::vector<int64_t> result_dims_;
   bool reads_result_ = false;
-  std::optional<Located> located_;
+  std::optional<LocatedDims> located_;
 
   RunNotes notes_;  // of the last run; exchanges count into them
   FirstRun first_;
@@ -105,7 +105,7 @@ class BoundPlan {
   std::optional<Tasks> tasks_;
   Fetches fetches_;
   Launcher launcher_;
-  std::vector<Target> targets_;
+  std::vector<ResultTarget> targets_;
   std::optional<Homecoming> homecoming_;
   bool writes_ = false;                  // no two colours compute the same elements
   std::optional<bool> in_place_;         // dense results; decided at the first run

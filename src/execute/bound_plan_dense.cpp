@@ -69,7 +69,7 @@ void BoundPlan::compute_dense(const Homes& operands, std::optional<Home>& result
     take_home(*result);
   };
   for (size_t number = 0; number < tasks_->steps().size(); number++) {
-    const Step& step = tasks_->steps()[number];
+    const StepValues& step = tasks_->steps()[number];
     exchanging([&] { fetches_.fetch(sources, step); });
     if (by_steps()) {
       plan_targets(step);
@@ -85,11 +85,11 @@ void BoundPlan::compute_dense(const Homes& operands, std::optional<Home>& result
 }
 
 // Has a colour nothing to do? Where there are no steps, its target says so.
-bool BoundPlan::rests(int64_t colour, const Step& step) {
+bool BoundPlan::rests(int64_t colour, const StepValues& step) {
   return target(colour).idle || (!step.empty() && tasks_->is_idle(colour, step));
 }
 
-void BoundPlan::launch_step(Home& result, const Step& step, Start start) {
+void BoundPlan::launch_step(Home& result, const StepValues& step, Start start) {
   first_.together([&] {
     for (int64_t c = colours().lo; c < colours().hi; c++) {
       Storage& into = place_of(result, c);

@@ -14,7 +14,7 @@ using namespace notation;
 
 namespace {
 
-const Step no_step;
+const StepValues no_step;
 
 void take_values(Storage& piece, Storage made) {
   ScalarType type = made.type();
@@ -115,7 +115,7 @@ void BoundPlan::compute_again(Home& result) {
 Home BoundPlan::merge_pieces(const Homes& operands) {
   const Format& format = result_var().format();
   Coordinates entries(result_dims_, result_var().type());
-  for (const Step& step : tasks_->steps()) {
+  for (const StepValues& step : tasks_->steps()) {
     exchanging([&] { fetches_.fetch(operands, step); });
     if (by_steps()) plan_targets(step);
     first_.together([&] {

@@ -21,7 +21,7 @@ std::vector<Range> whole_bounds(const TensorVar& tensor) {
 }
 
 // Where a kernel takes a dense level to cover its whole dimension, it does.
-void check_whole_levels(const lower::Kernel& kernel, int tensor, const View& view) {
+void check_whole_levels(const lower::Lowered& kernel, int tensor, const View& view) {
   const TensorVar& var = tensor == 0 ? kernel.result : kernel.operands[size_t(tensor) - 1].tensor;
   for (const lower::LevelOfTensor& whole : kernel.whole_levels) {
     if (whole.tensor != tensor) continue;
@@ -106,7 +106,7 @@ void LeafCall::launch(spd_array* lists, runtime::HostContext& context, const Run
 }
 
 PatternHandle LeafCall::result_pattern(const std::vector<Range>& bounds) const {
-  const lower::Kernel& kernel = leaf_->kernel();
+  const lower::Lowered& kernel = leaf_->kernel();
   require(leaf_->is_placed(), "a result that is assembled has no pattern before");
   const TensorVar& result = kernel.result;
   if (kernel.assembly == lower::Assembly::Dense)
@@ -146,7 +146,7 @@ Storage LeafCall::compute_placed(const std::vector<Range>& bounds, runtime::Host
 
 Storage LeafCall::compute(const std::vector<Range>& bounds, runtime::HostContext& context, const RunKernel& run) {
   if (leaf_->is_placed()) return compute_placed(bounds, context, run);
-  const lower::Kernel& kernel = leaf_->kernel();
+  const lower::Lowered& kernel = leaf_->kernel();
   const TensorVar& result = kernel.result;
   std::vector<int64_t> dims = known_dims(result);
   MadeArrays made(result.order(), bounds, result.format());

@@ -18,7 +18,7 @@ namespace {
 
 bool distributes(const ConcreteStatement& loops) {
   bool out = false;
-  each<Forall>(loops.body, [&](const Forall& loop) { out |= loop.tags.place == Place::Distributed; });
+  each<Forall>(loops.body, [&](const Forall& loop) { out |= loop.tags.place == LoopPlace::Distributed; });
   return out;
 }
 
@@ -164,7 +164,7 @@ std::string Execution::plan() const {
 
 Report Execution::whole_report() const {
   Report out{.pieces = {{last_.non_zeros, last_.seconds}}};
-  for (const plan::Access& access : compiled_.program().plan.accesses) out.accesses.push_back(access.text);
+  for (const plan::AccessPlan& access : compiled_.program().plan.accesses) out.accesses.push_back(access.text);
   out.compile_seconds = last_.compile_seconds;
   return out;
 }

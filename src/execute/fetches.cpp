@@ -28,7 +28,7 @@ void Fetches::bind(Tasks& tasks, const Homes& operands) {
 // pieces, a copy in which they are.
 const Home& Fetches::source(size_t access, const Homes& operands) {
   const Home& home = *operands.at(program_.accesses[access].access.tensor);
-  const std::optional<plan::Split>& split = plan_of(access).split;
+  const std::optional<plan::SplitLevel>& split = plan_of(access).split;
   if (!split || home.ordered()) return home;
   OrderedCopy& copy = ordered_[access];
   if (!copy.home || copy.version != home.version()) {
@@ -46,7 +46,7 @@ const Home& Fetches::source(size_t access, const Homes& operands) {
 }
 
 // Collective. What is also written is copied: it changes while it is read.
-void Fetches::plan(size_t access, const Homes& operands, const Step& step) {
+void Fetches::plan(size_t access, const Homes& operands, const StepValues& step) {
   bool written = program_.accesses[access].access.tensor == program_.leaf.result;
   FetchRequest request{plan_of(access), tasks_->grid(), {}, {}, written, &notes_.traffic};
   first_.together([&] {
@@ -80,7 +80,7 @@ void Fetches::poll() {
 }
 
 // Of pieces that belong to another step. None is left for those to be looked at that are planned next.
-void Fetches::let_go(const Step& step) {
+void Fetches::let_go(const StepValues& step) {
   for (size_t k = 1; k < pieces_.size(); k++) {
     if (!tasks_->by_steps(k) || !pieces_[k] || at_hand_[k] == tasks_->step_of(k, step)) continue;
     if (kept_.contains({k, at_hand_[k]})) pieces_[k]->release();
@@ -90,7 +90,7 @@ void Fetches::let_go(const Step& step) {
 }
 
 // Collective. The fetch of a step: kept since it was planned, or planned now.
-void Fetches::take(size_t access, const Homes& operands, const Step& step) {
+void Fetches::take(size_t access, const Homes& operands, const StepValues& step) {
   at_hand_[access] = tasks_->step_of(access, step);
   if (auto found = kept_.find({access, at_hand_[access]}); found != kept_.end()) {
     pieces_[access] = found->second;
@@ -104,7 +104,7 @@ void Fetches::take(size_t access, const Homes& operands, const Step& step) {
   kept_bytes_ += bytes;
 }
 
-void Fetches::fetch(const Homes& operands, const Step& step) {
+void Fetches::fetch(const Homes& operands, const StepValues& step) {
   let_go(step);
   for (size_t k : program_.plan.fetch_order)
     if (tasks_->by_steps(k)) {

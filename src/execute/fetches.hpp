@@ -44,14 +44,14 @@ class Fetches {
   void poll();
 
   /// Collective. Brings what a step has for itself.
-  void fetch(const Homes& operands, const Step& step);
+  void fetch(const Homes& operands, const StepValues& step);
 
  private:
-  const plan::Access& plan_of(size_t access) const { return program_.plan.accesses[access]; }
+  const plan::AccessPlan& plan_of(size_t access) const { return program_.plan.accesses[access]; }
   const Home& source(size_t access, const Homes& operands);
-  void plan(size_t access, const Homes& operands, const Step& step);
-  void let_go(const Step& step);
-  void take(size_t access, const Homes& operands, const Step& step);
+  void plan(size_t access, const Homes& operands, const StepValues& step);
+  void let_go(const StepValues& step);
+  void take(size_t access, const Homes& operands, const StepValues& step);
 
   // A copy of a home in which positions are consecutive, kept while the contents stand.
   struct OrderedCopy {
@@ -67,8 +67,8 @@ class Fetches {
   Tasks::Pieces pieces_;
   // Of accesses that steps cut: which step is at hand, and the fetches of all steps, without their values. There are as
   // many as index arrays fit into as much memory as the homes of the operands take; others are planned every time.
-  std::vector<Step> at_hand_;
-  std::map<std::pair<size_t, Step>, std::shared_ptr<Fetch>> kept_;
+  std::vector<StepValues> at_hand_;
+  std::map<std::pair<size_t, StepValues>, std::shared_ptr<Fetch>> kept_;
   size_t kept_bytes_ = 0, home_bytes_ = 0;
   std::map<size_t, OrderedCopy> ordered_;
 };

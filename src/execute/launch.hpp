@@ -16,7 +16,7 @@ namespace spdistal {
 /// One call of a leaf.
 struct Turn {
   int64_t colour;
-  const Step& step;
+  const StepValues& step;
   notation::Start start = notation::Start::Zero;
   std::optional<int64_t> chunk = {};  // of the colour's, all of them where there is none
   lower::ResultPattern pattern = lower::ResultPattern::Made;

@@ -51,7 +51,7 @@ namespace {
 // By tensor, the result first, and by kind.
 std::vector<SentReport> in_order(const runtime::Ledger& sent, const plan::Plan& plan) {
   auto place_of = [&](const runtime::Ledger::Entry& e) {
-    auto access = std::ranges::find(plan.accesses, e.about, &plan::Access::tensor);
+    auto access = std::ranges::find(plan.accesses, e.about, &plan::AccessPlan::tensor);
     return std::tuple{e.about.empty(), access - plan.accesses.begin(), e.about, e.cargo};
   };
   std::vector<runtime::Ledger::Entry> entries = sent.entries();
@@ -108,7 +108,7 @@ Report collect(runtime::Transport& transport, const RunNotes& notes, const plan:
 
   Report out;
   out.planned = notes.planned;
-  for (const plan::Access& access : plan.accesses) out.accesses.push_back(access.text);
+  for (const plan::AccessPlan& access : plan.accesses) out.accesses.push_back(access.text);
   out.pieces.resize(size_t(std::max(tasks.grid().count(), result.grid.count())));
   runtime::Ledger sent;
   int64_t next = 0;

@@ -68,8 +68,8 @@ int64_t longest_row(runtime::Transport& transport, const Home& home, size_t firs
 
 // A kernel tells which dense levels it walks all of. Blocks of a result that one colour writes are places for all of their
 // elements: then they may be those of its home.
-Located find_located(const lower::Distributed& program, const lower::Kernel& kernel) {
-  Located out;
+LocatedDims find_located(const lower::Distributed& program, const lower::Lowered& kernel) {
+  LocatedDims out;
   for (size_t k = 0; k < program.accesses.size(); k++) {
     const Access& a = program.accesses[k].access;
     out.emplace_back();
@@ -90,7 +90,7 @@ Located find_located(const lower::Distributed& program, const lower::Kernel& ker
 }
 
 Tasks::Tasks(const lower::Distributed& program, const Homes& operands, const Shares& result,
-             runtime::Transport& transport, const Located& located)
+             runtime::Transport& transport, const LocatedDims& located)
     : program_(program),
       transport_(transport),
       located_(located),
@@ -100,7 +100,7 @@ Tasks::Tasks(const lower::Distributed& program, const Homes& operands, const Sha
     for (size_t level = 0; level < home->order(); level++) positions_[{tensor, level}] = home->positions(level);
   count_longest_rows(operands);
   for (size_t k = 0; k < program.loops.size(); k++)
-    (program.loops[k].tags.place == Place::Distributed ? distributed_ : sequential_).push_back(k);
+    (program.loops[k].tags.place == LoopPlace::Distributed ? distributed_ : sequential_).push_back(k);
   // A loop without values has one turn with nothing to do.
   auto extents = [&](const std::vector<size_t>& loops) {
     std::vector<int64_t> out;
@@ -155,14 +155,14 @@ bool Tasks::by_steps(size_t access) const {
                      [&](size_t loop) { return loop < program_.plan.accesses[access].depth; });
 }
 
-Step Tasks::step_of(size_t access, const Step& step) const {
-  Step out;
+StepValues Tasks::step_of(size_t access, const StepValues& step) const {
+  StepValues out;
   for (size_t k = 0; k < step.size(); k++)
     if (sequential_[k] < program_.plan.accesses[access].depth) out.push_back(step[k]);
   return out;
 }
 
-LoopValues Tasks::values(int64_t colour, const Step& step) const {
+LoopValues Tasks::values(int64_t colour, const StepValues& step) const {
   LoopValues out;
   std::vector<int64_t> point = distributed_.empty() ? std::vector<int64_t>() : grid_.point_of(colour);
   for (size_t k = 0; k < distributed_.size(); k++) out.emplace(program_.loops[distributed_[k]].var, point[k]);
@@ -171,7 +171,7 @@ LoopValues Tasks::values(int64_t colour, const Step& step) const {
 }
 
 // Those of the loops that an access is fetched inside of.
-LoopValues Tasks::values_for(size_t access, int64_t colour, const Step& step) const {
+LoopValues Tasks::values_for(size_t access, int64_t colour, const StepValues& step) const {
   LoopValues all = values(colour, step), out;
   for (const IndexVar& loop : program_.accesses[access].loops)
     if (auto value = all.find(loop); value != all.end()) out.insert(*value);
@@ -202,7 +202,7 @@ Range Tasks::range(size_t access, size_t dim, const LoopValues& values) const {
   return cut ? bounds_.of(var, values) : Range{0, bounds_.size(var)};
 }
 
-Need Tasks::need(size_t access, int64_t colour, const Step& step, const Pieces& pieces) {
+Need Tasks::need(size_t access, int64_t colour, const StepValues& step, const Pieces& pieces) {
   const lower::PlannedAccess& a = program_.accesses[access];
   LoopValues values = values_for(access, colour, step);
   bool none = is_idle(values);
@@ -248,7 +248,7 @@ std::optional<Space> Tasks::evaluate(const plan::Set& set, int64_t colour, const
       });
 }
 
-Ranges Tasks::ranges(size_t access, int64_t colour, const Step& step, const Pieces& pieces) {
+Ranges Tasks::ranges(size_t access, int64_t colour, const StepValues& step, const Pieces& pieces) {
   const lower::PlannedAccess& a = program_.accesses[access];
   LoopValues values = values_for(access, colour, step);
   bool none = is_idle(values);

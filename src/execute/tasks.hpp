@@ -14,17 +14,17 @@
 namespace spdistal {
 
 /// The values of the loops that are not distributed, outermost first.
-using Step = std::vector<int64_t>;
+using StepValues = std::vector<int64_t>;
 
 /// By access and dimension: does the leaf come to it only where other pieces store coordinates? A kernel of it tells, for
 /// whatever widths it is.
-using Located = std::vector<std::vector<bool>>;
-Located find_located(const lower::Distributed& program, const lower::Kernel& kernel);
+using LocatedDims = std::vector<std::vector<bool>>;
+LocatedDims find_located(const lower::Distributed& program, const lower::Lowered& kernel);
 
 class Tasks {
  public:
   Tasks(const lower::Distributed& program, const Homes& operands, const Shares& result, runtime::Transport& transport,
-        const Located& located);
+        const LocatedDims& located);
 
   const runtime::ColourGrid& grid() const { return grid_; }
   Range colours() const { return colours_; }  // of this rank
@@ -32,9 +32,9 @@ class Tasks {
   bool everywhere() const { return everywhere_; }
   /// Is an access fetched, or the result taken home, in every step anew?
   bool by_steps(size_t access) const;
-  const std::vector<Step>& steps() const { return steps_; }
+  const std::vector<StepValues>& steps() const { return steps_; }
   /// The part of a step that tells one fetch of an access from another: the values of the loops that it is fetched inside of.
-  Step step_of(size_t access, const Step& step) const;
+  StepValues step_of(size_t access, const StepValues& step) const;
   /// How many positions a level of a whole tensor stores.
   int64_t positions(const notation::Access& access, size_t level) const {
     return positions_.at({access.tensor, level});
@@ -42,20 +42,20 @@ class Tasks {
   /// How many the last of the levels stores: of a whole tensor, or below no coordinates of the levels above more than this.
   int64_t positions(const notation::Levels& levels) const;
 
-  notation::LoopValues values(int64_t colour, const Step& step) const;
+  notation::LoopValues values(int64_t colour, const StepValues& step) const;
   /// Has a colour no iteration at all?
-  bool is_idle(int64_t colour, const Step& step) const { return is_idle(values(colour, step)); }
+  bool is_idle(int64_t colour, const StepValues& step) const { return is_idle(values(colour, step)); }
 
   /// The pieces of accesses as they are there, by access: gathers read their patterns.
   using Pieces = std::vector<std::shared_ptr<Fetch>>;
   /// What a colour needs of an access, or touches of the result. Sets that are gathered are known for the colours of this
   /// rank only.
-  Need need(size_t access, int64_t colour, const Step& step, const Pieces& pieces);
+  Need need(size_t access, int64_t colour, const StepValues& step, const Pieces& pieces);
   /// The positions that a colour has of an access that is split.
   Range split_positions(size_t access, int64_t colour) const;
   /// What the dense levels of its piece must have places for: all that loops may come to, which is what occurs in a split
   /// piece where coordinates come from its positions.
-  Ranges ranges(size_t access, int64_t colour, const Step& step, const Pieces& pieces);
+  Ranges ranges(size_t access, int64_t colour, const StepValues& step, const Pieces& pieces);
   /// Forgets what occurs in the piece of an access, which is another one from now on.
   void forget(size_t access);
   /// No two colours touch the same element of the result, as far as intervals tell: those of colours may overlap even
@@ -66,14 +66,14 @@ class Tasks {
   void count_longest_rows(const Homes& operands);
   bool everything_is_everywhere(const Homes& operands, const Shares& result) const;
   bool is_idle(const notation::LoopValues& values) const;
-  notation::LoopValues values_for(size_t access, int64_t colour, const Step& step) const;
+  notation::LoopValues values_for(size_t access, int64_t colour, const StepValues& step) const;
   Range range(size_t access, size_t dim, const notation::LoopValues& values) const;
   std::optional<Range> reach(size_t access, size_t dim, int64_t colour, const Pieces& pieces);
   std::optional<runtime::Space> evaluate(const plan::Set& set, int64_t colour, const Pieces& pieces);
 
   const lower::Distributed& program_;
   runtime::Transport& transport_;
-  const Located& located_;
+  const LocatedDims& located_;
   std::map<std::pair<notation::TensorVar, size_t>, int64_t> positions_;
   std::map<std::tuple<notation::TensorVar, size_t, size_t>, int64_t> longest_;  // by levels whose rows loops count
   notation::Bounds bounds_;
@@ -81,7 +81,7 @@ class Tasks {
   runtime::ColourGrid grid_;
   bool everywhere_ = false;
   Range colours_;
-  std::vector<Step> steps_;
+  std::vector<StepValues> steps_;
   std::map<std::pair<size_t, size_t>, std::vector<runtime::Space>> occurring_;  // by access and level, of this rank's
 };
 

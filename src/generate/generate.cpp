@@ -33,7 +33,7 @@ Coordinates without_duplicates(Coordinates entries) {
   return sort_and_merge(std::move(entries), identity(entries.order()));
 }
 
-void check_memory(const Generator& generator, const std::vector<int64_t>& dims, double entries, Part part) {
+void check_memory(const Generator& generator, const std::vector<int64_t>& dims, double entries, GeneratedPart part) {
   double bytes = entries / double(part.of) * 8 * double(dims.size() + 1);
   if (bytes > double(physical_memory()))
     throw UserError(fmt::format("generating '{}' takes {}, more than the {} of this machine's memory",
@@ -109,7 +109,7 @@ std::vector<int64_t> Generator::dims() const {
   return kind_->dims(arguments_);
 }
 
-Coordinates generate(const Generator& generator, ScalarType type, Part part) {
+Coordinates generate(const Generator& generator, ScalarType type, GeneratedPart part) {
   require(!generator.is_fill() && part.of > 0 && part.number >= 0 && part.number < part.of, "a part is one of several");
   const GeneratorKind& kind = generator.kind();
   std::vector<int64_t> dims = generator.dims();
@@ -122,7 +122,8 @@ Coordinates generate(const Generator& generator, ScalarType type, Part part) {
   return with_type_of(std::move(out), type, kind.values);
 }
 
-Coordinates generate_fill(const Generator& generator, const std::vector<int64_t>& dims, ScalarType type, Part part) {
+Coordinates generate_fill(const Generator& generator, const std::vector<int64_t>& dims, ScalarType type,
+                          GeneratedPart part) {
   const GeneratorKind& kind = generator.kind();
   require(generator.is_fill(), "only fills take the sizes of a tensor");
   double volume = 1;

@@ -15,7 +15,7 @@ namespace spdistal {
 struct GeneratorKind;
 
 /// One of several parts: blocks of the first dimension.
-struct Part {
+struct GeneratedPart {
   int64_t number = 0, of = 1;
 };
 
@@ -38,10 +38,10 @@ class Generator {
 };
 
 /// The entries whose first coordinate lies in block `part.number` of `part.of`: each coordinate once.
-Coordinates generate(const Generator& generator, ScalarType type, Part part = {});
+Coordinates generate(const Generator& generator, ScalarType type, GeneratedPart part = {});
 /// The same for a fill: every element of a tensor of these sizes.
 Coordinates generate_fill(const Generator& generator, const std::vector<int64_t>& dims, ScalarType type,
-                          Part part = {});
+                          GeneratedPart part = {});
 /// Sets all stored values of a tensor or a piece to those of a fill.
 void fill(Storage& storage, const Generator& generator);
 

@@ -41,13 +41,13 @@ size_t count_words(std::string_view line) {
   return words;
 }
 
-struct Header {
+struct FrosttHeader {
   std::optional<std::vector<int64_t>> dims;
   std::optional<size_t> words;  // on the first line with an entry
 };
 
-Header read_header(TextReader& in) {
-  Header out;
+FrosttHeader read_header(TextReader& in) {
+  FrosttHeader out;
   while (auto line = in.line()) {
     if (line->starts_with(dims_mark)) {
       out.dims = parse_dims(in, *line);
@@ -63,7 +63,7 @@ Header read_header(TextReader& in) {
   return out;
 }
 
-runtime::Bytes write_header(const Header& header) {
+runtime::Bytes write_header(const FrosttHeader& header) {
   runtime::Writer out;
   out.put(header.words ? int64_t(*header.words) : -1);
   out.put(header.dims ? int64_t(header.dims->size()) : -1);
@@ -71,8 +71,8 @@ runtime::Bytes write_header(const Header& header) {
   return out.take();
 }
 
-Header take_header(const runtime::Bytes& bytes) {
-  Header out;
+FrosttHeader take_header(const runtime::Bytes& bytes) {
+  FrosttHeader out;
   runtime::Reader in(bytes);
   if (auto words = in.take<int64_t>(); words >= 0) out.words = size_t(words);
   if (auto order = in.take<int64_t>(); order >= 0) out.dims = in.take_all<int64_t>(size_t(order));
@@ -93,7 +93,7 @@ std::optional<std::vector<int64_t>> all_known(const std::vector<std::optional<in
 
 Contents read(runtime::Transport& transport, const std::string& path, const ReadOptions& options) {
   TextReader in(transport, path);
-  Header header = take_header(in.header([&] { return write_header(read_header(in)); }));
+  FrosttHeader header = take_header(in.header([&] { return write_header(read_header(in)); }));
   if (!header.dims) header.dims = options.dims ? options.dims : all_known(options.sizes, header.words);
   bool known = header.dims.has_value();
   std::vector<int64_t> dims = header.dims.value_or(std::vector<int64_t>());

@@ -16,23 +16,23 @@
 namespace spdistal {
 namespace {
 
-enum class Layout : uint8_t { Coordinate, Array };
+enum class MatrixLayout : uint8_t { Coordinate, Array };
 enum class Symmetry : uint8_t { General, Symmetric, Skew, Hermitian };
 
 struct Header {
-  Layout layout = Layout::Coordinate;
+  MatrixLayout layout = MatrixLayout::Coordinate;
   Field field = Field::Real;
   Symmetry symmetry = Symmetry::General;
   int64_t rows = 0, columns = 0, entries = 0;  // entries: lines to come
 };
 
-struct Word {
+struct BannerWord {
   size_t begin, end;
   std::string_view text;
 };
 
-std::vector<Word> words_of(std::string_view line) {
-  std::vector<Word> out;
+std::vector<BannerWord> words_of(std::string_view line) {
+  std::vector<BannerWord> out;
   for (size_t at = 0; at < line.size();) {
     while (at < line.size() && is_blank(line[at])) at++;
     size_t end = at;
@@ -54,12 +54,12 @@ constexpr std::string_view example = "a file starts with '%%MatrixMarket matrix 
 
 // One of the choices of a word of the first line.
 template <class Choice>
-Choice choose(const TextReader& in, std::string_view line, const std::vector<Word>& words, size_t at,
+Choice choose(const TextReader& in, std::string_view line, const std::vector<BannerWord>& words, size_t at,
               std::string_view what, const std::vector<std::string>& names) {
   if (at >= words.size())
     in.fail(line.size(), line.size(), fmt::format("expected {}, found the end of the line", what),
             fmt::format("it is one of {}", enumerate(names, "or")));
-  const Word& word = words[at];
+  const BannerWord& word = words[at];
   auto found = std::find(names.begin(), names.end(), lower(word.text));
   if (found == names.end())
     in.fail(word.begin, word.end, fmt::format("expected {}, found {}", what, describe_token(word.text)),
@@ -67,11 +67,11 @@ Choice choose(const TextReader& in, std::string_view line, const std::vector<Wor
   return Choice(found - names.begin());
 }
 
-int64_t size_word(const TextReader& in, std::string_view line, const std::vector<Word>& words, size_t at,
+int64_t size_word(const TextReader& in, std::string_view line, const std::vector<BannerWord>& words, size_t at,
                   std::string_view what) {
   if (at >= words.size())
     in.fail(line.size(), line.size(), fmt::format("expected {}, found the end of the line", what));
-  const Word& word = words[at];
+  const BannerWord& word = words[at];
   uint64_t value = 0;
   const char* end = word.text.data() + word.text.size();
   if (read_index(word.text.data(), end, value) != end)
@@ -83,20 +83,20 @@ Header read_header(TextReader& in) {
   Header out;
   auto first = in.line();
   if (!first) in.fail_at_end("the file is empty", std::string(example));
-  std::vector<Word> words = words_of(*first);
+  std::vector<BannerWord> words = words_of(*first);
   if (words.empty() || lower(words[0].text) != banner)
     in.fail(words.empty() ? 0 : words[0].begin, words.empty() ? 0 : words[0].end,
             fmt::format("expected '%%MatrixMarket', found {}", describe_token(words.empty() ? "" : words[0].text)),
             std::string(example));
   choose<int>(in, *first, words, 1, "'matrix'", {"matrix"});
-  out.layout = choose<Layout>(in, *first, words, 2, "'coordinate' or 'array'", {"coordinate", "array"});
+  out.layout = choose<MatrixLayout>(in, *first, words, 2, "'coordinate' or 'array'", {"coordinate", "array"});
   out.field = choose<Field>(in, *first, words, 3, "the kind of values", {"pattern", "integer", "real", "complex"});
   out.symmetry =
       choose<Symmetry>(in, *first, words, 4, "the symmetry", {"general", "symmetric", "skew-symmetric", "hermitian"});
   if (words.size() > 5)
     in.fail(words[5].begin, words[5].end,
             fmt::format("expected the end of the line, found {}", describe_token(words[5].text)));
-  if (out.field == Field::Pattern && out.layout == Layout::Array)
+  if (out.field == Field::Pattern && out.layout == MatrixLayout::Array)
     in.fail(words[3].begin, words[3].end, "an array has values: it cannot be 'pattern'");
   if (out.symmetry == Symmetry::Hermitian && out.field != Field::Complex)
     in.fail(words[4].begin, words[4].end, "only complex matrices are 'hermitian'", "a real one is 'symmetric'");
@@ -109,7 +109,7 @@ Header read_header(TextReader& in) {
     out.rows = size_word(in, *line, words, 0, "the number of rows");
     out.columns = size_word(in, *line, words, 1, "the number of columns");
     size_t count = 2;
-    if (out.layout == Layout::Coordinate) {
+    if (out.layout == MatrixLayout::Coordinate) {
       out.entries = size_word(in, *line, words, count++, "the number of entries");
     } else {
       // The lower triangle by columns: n (n + 1) / 2 elements, without the diagonal n (n - 1) / 2.
@@ -124,8 +124,8 @@ Header read_header(TextReader& in) {
     if (words.size() > count)
       in.fail(words[count].begin, words[count].end,
               fmt::format("expected the end of the line, found {}", describe_token(words[count].text)),
-              out.layout == Layout::Coordinate ? "the sizes are: rows, columns, entries"
-                                               : "the sizes of an array are: rows, columns");
+              out.layout == MatrixLayout::Coordinate ? "the sizes are: rows, columns, entries"
+                                                     : "the sizes of an array are: rows, columns");
     if (out.symmetry != Symmetry::General && out.rows != out.columns)
       in.fail(words[0].begin, words[1].end, fmt::format("a matrix of {} x {} has no symmetry", out.rows, out.columns),
               "a symmetric matrix has as many columns as rows");
@@ -219,7 +219,7 @@ Contents read(runtime::Transport& transport, const std::string& path, const Read
     in.fail_at_end(fmt::format("the file has complex values, which do not go into {}", name_of(type)),
                    "read it as complex64 or complex128");
   EntryLayout layout{.names = {}, .dims = {}, .field = header.field, .comment = '%', .type = type};
-  if (header.layout == Layout::Coordinate) {
+  if (header.layout == MatrixLayout::Coordinate) {
     layout.names = {"row", "column"};
     layout.dims = {header.rows, header.columns};
   }
@@ -227,10 +227,10 @@ Contents read(runtime::Transport& transport, const std::string& path, const Read
   if (in.entries_in_all() < header.entries)
     in.fail_at_end(fmt::format("expected {} entries, found {}", header.entries, in.entries_in_all()),
                    "the file may have been cut short");
-  if (header.symmetry != Symmetry::General && header.layout == Layout::Coordinate)
+  if (header.symmetry != Symmetry::General && header.layout == MatrixLayout::Coordinate)
     check_triangle(transport, in, layout, header.symmetry, entries);
   return runtime::together(transport, [&] {
-    if (header.layout == Layout::Array) entries = place(header, in.entries_before(), std::move(entries));
+    if (header.layout == MatrixLayout::Array) entries = place(header, in.entries_before(), std::move(entries));
     if (header.symmetry != Symmetry::General) entries = mirror(header.symmetry, std::move(entries));
     return std::move(entries);
   });
@@ -246,7 +246,7 @@ void write(runtime::Transport& transport, const std::string& path, const Home& h
     write_lines(transport, path, home,
                 {.header = fmt::format("%%MatrixMarket matrix array {} general\n{} {}\n", field, rows, columns),
                  .order = home.order() == 2 ? Format({Dense, Dense}, {1, 0}) : home.format(),
-                 .columns = Columns::None});
+                 .columns = ShownColumns::None});
     return;
   }
   write_lines(transport, path, home,

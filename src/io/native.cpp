@@ -183,9 +183,9 @@ void write_pieces(runtime::Transport& transport, const std::string& path, const 
 // ---- reading
 // ---------------------------------------------------------------------------------------------------------
 
-class Reader {
+class NativeReader {
  public:
-  explicit Reader(const std::string& path) : path_(path), file_(map_file(path)) {
+  explicit NativeReader(const std::string& path) : path_(path), file_(map_file(path)) {
     uint64_t head[fixed_words];
     if (file_.bytes.size() < sizeof head || !memory::same_bytes(file_.bytes.data(), magic, sizeof magic))
       damaged("it does not start as such a file does");
@@ -318,7 +318,7 @@ Contents read(runtime::Transport& transport, const std::string& path, const Read
   Contents out = runtime::together(
       transport,
       [&]() -> Contents {
-        Reader in(path);
+        NativeReader in(path);
         header = in.header_checksum();
         if (in.pieces() == 0) throw UserError(fmt::format("{}: the file has no pieces", path));
         if (in.pieces() == 1 && transport.size() == 1) return in.piece(0);
@@ -358,9 +358,9 @@ void write_native(const std::string& path, std::span<const Storage* const> piece
   write_pieces(*runtime::loopback(), path, first.format(), first.dims(), first.type(), pieces);
 }
 
-int64_t native_pieces(const std::string& path) { return Reader(path).pieces(); }
+int64_t native_pieces(const std::string& path) { return NativeReader(path).pieces(); }
 
-Storage read_native_piece(const std::string& path, int64_t piece) { return Reader(path).piece(piece); }
+Storage read_native_piece(const std::string& path, int64_t piece) { return NativeReader(path).piece(piece); }
 
 const FileFormat native{"native", ".spd", false, true, read, write};
 

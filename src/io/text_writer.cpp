@@ -37,7 +37,7 @@ char* put(char* p, T value) {
 }
 
 void format_block(std::string& out, const Coordinates& entries, const TextLayout& layout, int64_t lo, int64_t hi) {
-  size_t shown = layout.columns == Columns::All ? entries.order() : 0;
+  size_t shown = layout.columns == ShownColumns::All ? entries.order() : 0;
   out.resize(size_t(hi - lo) * ((shown + 2) * longest_number + layout.after.size()));
   char* p = out.data();
   with_type(entries.type(), [&](auto zero) {

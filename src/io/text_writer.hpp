@@ -8,12 +8,12 @@
 namespace spdistal {
 
 /// Which coordinates a line shows.
-enum class Columns : uint8_t { All, None };
+enum class ShownColumns : uint8_t { All, None };
 
 struct TextLayout {
   std::string header;  // the lines before the entries
   Format order;        // lines come as this would store them
-  Columns columns = Columns::All;
+  ShownColumns columns = ShownColumns::All;
   std::string after = {};  // stands behind the coordinates of every line
 };
 

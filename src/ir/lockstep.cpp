@@ -103,7 +103,7 @@ class Lockstep {
         [&](const While& n) { return loop_while(n); }, [&](const If& n) { return branch(n); },
         [&](const Block& n) { return sequence(n); },
         [](const Comment&) -> Step { return [](Threads&, const Mask&) {}; },
-        [&](const Allocate& n) { return n.space == Space::Shared ? share(n) : alone(s); },
+        [&](const Allocate& n) { return n.space == MemorySpace::Shared ? share(n) : alone(s); },
         [&](const Sort&) { return alone(s); },
         [](const Break&) -> Step {
           return
@@ -235,7 +235,7 @@ class Lockstep {
   }
 
   static Step wait(const Barrier& n) {
-    if (n.of == Waiting::Block)
+    if (n.of == BarrierOf::Block)
       return [](Threads& all, const Mask& active) {
         require_block(active);
         if (all.launch) all.launch->waited++;

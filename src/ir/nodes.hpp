@@ -76,10 +76,10 @@ enum class Mutability : uint8_t { Const, Mutable };
 enum class StoreMode : uint8_t { Set, Add, AtomicAdd, Stream };  // Stream: Set, past the caches where the array is large
 enum class LoopKind : uint8_t { Serial, Vector, GPUBlock, GPUThread, GPUWarp, GPULane };
 enum class Fill : uint8_t { Zeroed, Uninitialised };
-enum class Space : uint8_t { Private, Shared };  // Shared: by the threads of a GPU block
+enum class MemorySpace : uint8_t { Private, Shared };  // Shared: by the threads of a GPU block
 enum class Peer : uint8_t { Lane, Up, Down, Xor };  // whose value a lane takes
 enum class Vote : uint8_t { Any, All, Count };
-enum class Waiting : uint8_t { Block, Warp };
+enum class BarrierOf : uint8_t { Block, Warp };
 
 // ---- expressions ----
 struct Var        { Symbol symbol; Type type;                    static constexpr auto fields = std::tuple{&Var::symbol, &Var::type}; };
@@ -117,7 +117,7 @@ struct While      { Expr cond; Stmt body;                        static constexp
 struct If         { Expr cond; Stmt then; std::optional<Stmt> otherwise; static constexpr auto fields = std::tuple{&If::cond, &If::then, &If::otherwise}; };
 struct Block      { std::vector<Stmt> stmts;                     static constexpr auto fields = std::tuple{&Block::stmts}; };
 struct Comment    { std::string text;                            static constexpr auto fields = std::tuple{&Comment::text}; };
-struct Allocate   { Var array; Expr count; Fill fill; Space space = Space::Private; static constexpr auto fields = std::tuple{&Allocate::array, &Allocate::count, &Allocate::fill, &Allocate::space}; };
+struct Allocate   { Var array; Expr count; Fill fill; MemorySpace space = MemorySpace::Private; static constexpr auto fields = std::tuple{&Allocate::array, &Allocate::count, &Allocate::fill, &Allocate::space}; };
 /// Elements [lo, hi) of an array of integers, ascending.
 struct Sort       { Var array; Expr lo, hi;                      static constexpr auto fields = std::tuple{&Sort::array, &Sort::lo, &Sort::hi}; };
 /// Leaves the innermost For or While.
@@ -132,7 +132,7 @@ struct Append     { Var to; Expr share, shares; Var from; Expr count; static con
 struct Define     { Symbol name; std::vector<Var> values, places; Stmt body; static constexpr auto fields = std::tuple{&Define::name, &Define::values, &Define::places, &Define::body}; };
 struct Perform    { Symbol name; std::vector<Expr> values; std::vector<Var> places; static constexpr auto fields = std::tuple{&Perform::name, &Perform::values, &Perform::places}; };
 /// The threads of a GPU block, or of each warp, wait for each other.
-struct Barrier    { Waiting of = Waiting::Block;                 static constexpr auto fields = std::tuple{&Barrier::of}; };
+struct Barrier    { BarrierOf of = BarrierOf::Block;                 static constexpr auto fields = std::tuple{&Barrier::of}; };
 // clang-format on
 
 /// Where in an spd_call (abi.h) a parameter comes from. Arrays of a level are told apart by what may be relied on: Segments

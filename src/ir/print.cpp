@@ -115,7 +115,7 @@ class Printer {
         [&](const Allocate& n) {
           line("allocate {}: {}[{}] {}{}", names_.declare(n.array), spdistal::name_of(n.array.type.scalar),
                expr(n.count), n.fill == Fill::Zeroed ? "zeroed" : "uninitialised",
-               n.space == Space::Shared ? " shared" : "");
+               n.space == MemorySpace::Shared ? " shared" : "");
         },
         [&](const Sort& n) { line("sort {}[{} .. {}]", name(n.array), expr(n.lo), expr(n.hi)); },
         [&](const Break&) { line("break"); }, [&](const Return& n) { line("return {}", n.code); },
@@ -150,7 +150,7 @@ class Printer {
           line("{}({}; {})", name(part_name(n.name)), join(n.values, ", ", [&](const Expr& e) { return expr(e); }),
                join(n.places, ", ", [&](const Var& v) { return name(v); }));
         },
-        [&](const Barrier& n) { line("{}", n.of == Waiting::Block ? "barrier" : "warp barrier"); });
+        [&](const Barrier& n) { line("{}", n.of == BarrierOf::Block ? "barrier" : "warp barrier"); });
   }
 
   void function(const Function& f) {

@@ -260,9 +260,10 @@ class Verifier {
         [&](const Allocate& n) {
           check(n.array.type.form == Type::Form::Array, s, "'{}' is an array", n.array.symbol.name());
           index(n.count);
-          check(n.space == Space::Private || constant_integer(n.count), s, "shared arrays have a constant size");
-          check(n.space == Space::Private || n.fill == Fill::Uninitialised, s, "shared arrays are not initialised");
-          check(n.space == Space::Private || gpu_block_, s, "the threads of a GPU block share arrays");
+          check(n.space == MemorySpace::Private || constant_integer(n.count), s, "shared arrays have a constant size");
+          check(n.space == MemorySpace::Private || n.fill == Fill::Uninitialised, s,
+                "shared arrays are not initialised");
+          check(n.space == MemorySpace::Private || gpu_block_, s, "the threads of a GPU block share arrays");
           declare(n.array, Mutability::Const, s);
         },
         [&](const Sort& n) {

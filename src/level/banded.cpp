@@ -129,7 +129,7 @@ template <>
 const LevelFunctions& level_functions<levels::Banded>() {
   static constexpr LevelFunctions table{
       pack,   lists::children, lists::parent, coordinate,
-      locate, expand,          verify,        lists::Partitions<levels::Banded>::table,
+      locate, expand,          verify,        partition_table<lists::ListPartitions<levels::Banded>>,
       &kernel};
   return table;
 }

@@ -76,7 +76,7 @@ const LevelFunctions& level_functions<levels::Bitmap>() {
   static constexpr LevelFunctions table{pack,           places::children,
                                         places::parent, places::coordinate,
                                         locate,         places::expand,
-                                        verify,         places::Partitions<levels::Bitmap>::table,
+                                        verify,         partition_table<places::PlacePartitions<levels::Bitmap>>,
                                         &kernel,        stored};
   return table;
 }

@@ -16,7 +16,7 @@ template <>
 const LevelFunctions& level_functions<levels::Dense>() {
   static constexpr LevelFunctions table{
       places::pack,   places::children, places::parent, places::coordinate,
-      places::locate, places::expand,   places::verify, places::Partitions<levels::Dense>::table,
+      places::locate, places::expand,   places::verify, partition_table<places::PlacePartitions<levels::Dense>>,
       &kernel};
   return table;
 }

@@ -151,7 +151,7 @@ template <>
 const LevelFunctions& level_functions<levels::Hashed>() {
   static constexpr LevelFunctions table{
       pack,   lists::children, lists::parent, lists::coordinate,
-      locate, lists::expand,   verify,        lists::Partitions<levels::Hashed>::table,
+      locate, lists::expand,   verify,        partition_table<lists::ListPartitions<levels::Hashed>>,
       &kernel};
   return table;
 }

@@ -99,6 +99,12 @@ struct Colourings {
   }
 };
 
+/// The partition functions of a class that has one of each name.
+template <class P>
+constexpr plan::PartitionFunctions partition_table{P::init_universe,         P::universe_entry, P::finalize_universe,
+                                                   P::finalize_universe_set, P::init_non_zero,  P::non_zero_entry,
+                                                   P::finalize_non_zero,     P::from_parent,    P::from_child};
+
 /// Each level's file defines this for its level struct.
 template <class Level>
 const LevelFunctions& level_functions();

@@ -32,7 +32,7 @@ std::optional<std::string> verify_order(const LevelRun& run);
 
 /// Partition functions of levels with pos and crd.
 template <class L>
-struct Partitions : Colourings<L> {
+struct ListPartitions : Colourings<L> {
   static plan::Fragment finalize(const plan::Level& l, plan::Op op, plan::Colouring colouring,
                                  std::string_view function) {
     return {{l.positions(), op, {}, colouring, {L::name, function}},
@@ -58,15 +58,6 @@ struct Partitions : Colourings<L> {
     return {{l.positions(), plan::Op::Copy, {l.asked_below()}, {}, name},
             {l.parents(), plan::Op::Preimage, {l.positions()}, {}, name}};
   }
-  static constexpr plan::PartitionFunctions table{Colourings<L>::init_universe,
-                                                  Colourings<L>::universe_entry,
-                                                  finalize_universe,
-                                                  finalize_universe_set,
-                                                  Colourings<L>::init_non_zero,
-                                                  Colourings<L>::non_zero_entry,
-                                                  finalize_non_zero,
-                                                  from_parent,
-                                                  from_child};
 };
 
 /// How kernels use levels with pos and crd.
@@ -102,7 +93,7 @@ template <class L>
 constexpr LevelFunctions level_functions(LevelArrays (*pack)(const PackLevel&, Groups&),
                                          std::optional<std::string> (*verify)(const LevelRun&),
                                          const KernelFunctions& kernel) {
-  return {pack, children, parent, coordinate, locate, expand, verify, Partitions<L>::table, &kernel};
+  return {pack, children, parent, coordinate, locate, expand, verify, partition_table<ListPartitions<L>>, &kernel};
 }
 
 }  // namespace spdistal::lists

@@ -21,7 +21,7 @@ std::optional<std::string> verify(const LevelRun& run);
 
 /// Partition functions of levels with places.
 template <class L>
-struct Partitions : Colourings<L> {
+struct PlacePartitions : Colourings<L> {
   static plan::Fragment finalize(const plan::Level& l, plan::Colouring colouring, std::string_view function) {
     return {{l.positions(), plan::Op::ByBounds, {}, colouring, {L::name, function}},
             {l.parents(), plan::Op::Contract, {l.positions()}, colouring, {L::name, function}}};
@@ -29,6 +29,7 @@ struct Partitions : Colourings<L> {
   static plan::Fragment finalize_universe(const plan::Level& l) {
     return finalize(l, plan::Colouring::Universe, "finalize_universe_partition");
   }
+  static plan::Fragment finalize_universe_set(const plan::Level& l) { return finalize_universe(l); }
   static plan::Fragment finalize_non_zero(const plan::Level& l) {
     return finalize(l, plan::Colouring::NonZero, "finalize_non_zero_partition");
   }
@@ -39,15 +40,6 @@ struct Partitions : Colourings<L> {
     return {{l.positions(), plan::Op::Copy, {l.asked_below()}, {}, {L::name, "partition_from_child"}},
             {l.parents(), plan::Op::Contract, {l.positions()}, {}, {L::name, "partition_from_child"}}};
   }
-  static constexpr plan::PartitionFunctions table{Colourings<L>::init_universe,
-                                                  Colourings<L>::universe_entry,
-                                                  finalize_universe,
-                                                  finalize_universe,
-                                                  Colourings<L>::init_non_zero,
-                                                  Colourings<L>::non_zero_entry,
-                                                  finalize_non_zero,
-                                                  from_parent,
-                                                  from_child};
 };
 
 /// How kernels use them.

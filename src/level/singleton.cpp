@@ -33,7 +33,7 @@ std::optional<std::string> verify(const LevelRun& run) {
 
 // ---- partitions: one position for each parent ----
 
-using Colours = Colourings<levels::Singleton>;
+using ColoursAbove = Colourings<levels::Singleton>;
 constexpr std::string_view name = levels::Singleton::name;
 
 plan::Fragment finalize(const plan::Level& l, plan::Op op, plan::Colouring colouring, std::string_view function) {
@@ -82,8 +82,8 @@ const LevelFunctions& level_functions<levels::Singleton>() {
       locate,
       expand,
       verify,
-      {Colours::init_universe, Colours::universe_entry, finalize_universe, finalize_universe_set,
-       Colours::init_non_zero, Colours::non_zero_entry, finalize_non_zero, from_parent, from_child},
+      {ColoursAbove::init_universe, ColoursAbove::universe_entry, finalize_universe, finalize_universe_set,
+       ColoursAbove::init_non_zero, ColoursAbove::non_zero_entry, finalize_non_zero, from_parent, from_child},
       &kernel};
   return table;
 }

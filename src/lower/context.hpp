@@ -25,7 +25,7 @@ struct Context final : KernelParams {
   notation::Start start;  // what a result with a place for every element holds before
   notation::Access lhs;
   ir::FunctionBuilder f{"kernel"};
-  Kernel kernel;
+  Lowered kernel;
 
   // ---- tensors ----
   const notation::Access& access(int tensor) const;

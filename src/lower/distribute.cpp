@@ -44,7 +44,7 @@ class Distributor {
     for (const Forall& loop : loops_) {
       around.push_back(loop.var);
       plan_.loops.push_back(
-          {loop.tags.place == Place::Distributed ? plan::Loop::Kind::Distributed : plan::Loop::Kind::Step,
+          {loop.tags.place == LoopPlace::Distributed ? plan::Loop::Kind::Distributed : plan::Loop::Kind::Step,
            print_.name(loop.var), print_.size(statement_, loop.var)});
     }
     plan_.leaf = print_.inside(out.leaf, around);
@@ -61,7 +61,7 @@ class Distributor {
     std::vector<Forall> outer = outer_loops(statement_.body);
     size_t count = 0;
     for (size_t k = 0; k < outer.size(); k++)
-      if (outer[k].tags.place == Place::Distributed || !outer[k].tags.communicate.empty()) count = k + 1;
+      if (outer[k].tags.place == LoopPlace::Distributed || !outer[k].tags.communicate.empty()) count = k + 1;
     loops_.assign(outer.begin(), outer.begin() + long(count));
     leaf_ = count == 0 ? statement_.body : loops_.back().body;
   }
@@ -72,7 +72,7 @@ class Distributor {
     size_t depth = 0;
     for (size_t k = 0; k < loops_.size(); k++) {
       const std::vector<TensorVar>& here = loops_[k].tags.communicate;
-      if (loops_[k].tags.place == Place::Distributed || std::find(here.begin(), here.end(), tensor) != here.end())
+      if (loops_[k].tags.place == LoopPlace::Distributed || std::find(here.begin(), here.end(), tensor) != here.end())
         depth = k + 1;
     }
     std::vector<IndexVar> out;
@@ -98,7 +98,7 @@ class Distributor {
 
   void add(const Access& access) {
     const Format& format = access.tensor.format();
-    plan::Access out{
+    plan::AccessPlan out{
         .text = print_(access), .tensor = print_.name(access.tensor), .dims = {}, .lists = {}, .variables = {}};
     if (access.tensor.order() == 0) out.text = out.tensor;
     for (size_t k = 0; k < format.order(); k++) {
@@ -137,7 +137,7 @@ class Distributor {
             if (provenance_.bounded_by(position->var, loop)) dealt.insert(loop);
           if (dealt.empty()) continue;
           accesses_[*k].split = PositionSplit{position->var, at->levels};
-          plan_.accesses[*k].split = plan::Split{at->levels.last, print_.found(statement_, position->var)};
+          plan_.accesses[*k].split = plan::SplitLevel{at->levels.last, print_.found(statement_, position->var)};
           depends_[*k].insert(dealt.begin(), dealt.end());
           for (size_t level = 0; level <= at->levels.last; level++)
             split_by_.insert({at->levels.var(level), plan::Occurring{*k, level}});
@@ -299,10 +299,10 @@ class Distributor {
 
   // Colours share no element where every distributed loop cuts the result.
   void choose_privilege() {
-    plan::Access& result = plan_.accesses[0];
+    plan::AccessPlan& result = plan_.accesses[0];
     result.privilege = plan::Privilege::Write;
     for (const Forall& loop : loops_) {
-      if (loop.tags.place != Place::Distributed) continue;
+      if (loop.tags.place != LoopPlace::Distributed) continue;
       const std::vector<IndexVar>& vars = accesses_[0].access.indices;
       bool cut = std::any_of(vars.begin(), vars.end(),
                              [&](const IndexVar& var) { return provenance_.bounded_by(var, loop.var); });
@@ -314,7 +314,7 @@ class Distributor {
 
   void partition(size_t k) {
     const Format& format = accesses_[k].access.tensor.format();
-    plan::Access& out = plan_.accesses[k];
+    plan::AccessPlan& out = plan_.accesses[k];
     if (format.order() == 0) return;
     struct Initial {
       size_t level;
@@ -352,11 +352,11 @@ class Distributor {
       if (one)
         for (size_t up = start.level; up-- > 0;) append(functions(up).from_child({up, along}));
       for (size_t down = start.level + 1; down <= last; down++) append(functions(down).from_parent({down, along}));
-      ends.push_back({last, plan::Part::Positions, along});
+      ends.push_back({last, plan::LevelPart::Positions, along});
     }
     if (one) return;
     // Several variables meet at the values; the levels above follow from what is left there.
-    append({{{last, plan::Part::Positions, plan::Name::whole}, plan::Op::Intersect, ends, {}, {}}});
+    append({{{last, plan::LevelPart::Positions, plan::Name::whole}, plan::Op::Intersect, ends, {}, {}}});
     plan::Fragment up = functions(last).from_child({last, plan::Name::whole});
     up.erase(up.begin());  // the positions of the last level are there already
     append(up);

@@ -34,7 +34,7 @@ std::optional<notation::Access> shared_operand(const notation::ConcreteStatement
   return c.access(c.kernel.shared_tensor);
 }
 
-Kernel lower(const notation::ConcreteStatement& statement, const Options& options) {
+Lowered lower(const notation::ConcreteStatement& statement, const Options& options) {
   Context c(statement, options);
   choose_strategy(c).emit(c);
   c.kernel.function = c.f.build();

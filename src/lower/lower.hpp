@@ -64,7 +64,7 @@ struct LevelOfTensor {
 };
 
 /// What the tensors of the call are, in order: the result first.
-struct Kernel {
+struct Lowered {
   ir::Function function;
   notation::TensorVar result;
   Assembly assembly;
@@ -112,6 +112,6 @@ std::optional<notation::Access> shared_operand(const notation::ConcreteStatement
 
 /// Requires a well-formed statement whose sizes are consistent. Loops that are distributed and still in the statement
 /// are lowered as plain ones.
-Kernel lower(const notation::ConcreteStatement& statement, const Options& options = {});
+Lowered lower(const notation::ConcreteStatement& statement, const Options& options = {});
 
 }  // namespace spdistal::lower

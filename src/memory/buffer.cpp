@@ -24,7 +24,7 @@ struct GiveBack {
 struct Taken {
   std::shared_ptr<std::byte> data;
   size_t bytes;
-  Block::Contents contents;
+  PoolBlock::Contents contents;
 };
 
 Taken take(size_t bytes, Place place) {
@@ -32,7 +32,7 @@ Taken take(size_t bytes, Place place) {
   size_t limit = most.load(std::memory_order_relaxed);
   if (bytes > limit || held.load(std::memory_order_relaxed) > limit - bytes)
     throw OutOfMemory(bytes, place, Purpose::current());
-  Block block = pool.take(bytes);
+  PoolBlock block = pool.take(bytes);
   if (!block.data) throw OutOfMemory(bytes, place, Purpose::current());
   held.fetch_add(block.bytes, std::memory_order_relaxed);
   return {{block.data, GiveBack{&pool, block.bytes}}, block.bytes, block.contents};
@@ -56,7 +56,7 @@ Buffer Buffer::uninitialized(size_t bytes, Place place) {
 
 Buffer Buffer::zeroed(size_t bytes, Place place) {
   Taken taken = take(bytes, place);
-  if (taken.contents != Block::Contents::Zero) pool_of(place).fill(taken.data.get(), std::byte(0), bytes);
+  if (taken.contents != PoolBlock::Contents::Zero) pool_of(place).fill(taken.data.get(), std::byte(0), bytes);
   Buffer out;
   out.memory_ = std::move(taken.data);
   out.bytes_ = bytes;

@@ -27,7 +27,7 @@ class FreeBlocks {
  public:
   /// A block of at least `bytes` and not much more, if there is one: one that the system was not offered before others, the
   /// smallest of them, and the one that was given last. Pages that the system took cost more than room.
-  std::optional<Block> take(size_t bytes) {
+  std::optional<PoolBlock> take(size_t bytes) {
     std::lock_guard lock(mutex_);
     auto rank = [](const Kept& block) { return std::pair(block.offered, block.bytes); };
     size_t best = blocks_.size();
@@ -36,13 +36,13 @@ class FreeBlocks {
           (best == blocks_.size() || rank(blocks_[k]) <= rank(blocks_[best])))
         best = k;
     if (best == blocks_.size()) return std::nullopt;
-    Block out{blocks_[best].data, blocks_[best].bytes};
+    PoolBlock out{blocks_[best].data, blocks_[best].bytes};
     blocks_.erase(blocks_.begin() + std::ptrdiff_t(best));
     kept_ -= out.bytes;
     return out;
   }
 
-  void give(Block block) {
+  void give(PoolBlock block) {
     constexpr size_t in_use = 8;  // as many as a program in a loop gives back and takes again
     std::lock_guard lock(mutex_);
     blocks_.push_back({block.data, block.bytes, false});
@@ -76,7 +76,7 @@ class FreeBlocks {
 };
 
 // Anonymous memory starting at a huge page, cleared by the system when first touched.
-Block map_pages(size_t bytes) {
+PoolBlock map_pages(size_t bytes) {
   size_t mapped = rounded_up(bytes, huge_page), room = mapped + huge_page;
   void* at = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return {};
@@ -85,25 +85,25 @@ Block map_pages(size_t bytes) {
   if (size_t tail = begin + room - aligned - mapped) munmap(reinterpret_cast<void*>(aligned + mapped), tail);
   void* data = reinterpret_cast<void*>(aligned);
   madvise(data, mapped, MADV_HUGEPAGE);  // a wish: refusal costs speed only
-  return {static_cast<std::byte*>(data), mapped, Block::Contents::Zero};
+  return {static_cast<std::byte*>(data), mapped, PoolBlock::Contents::Zero};
 }
 
 class HostPool final : public Pool {
  public:
-  Block take(size_t bytes) override {
+  PoolBlock take(size_t bytes) override {
     if (bytes > SIZE_MAX / 2) return {};
     if (bytes + line < huge_page) {
       size_t room = bytes / line * line + line;
       return {static_cast<std::byte*>(std::aligned_alloc(line, room)), room};
     }
-    if (std::optional<Block> kept = free_.take(rounded_up(bytes, huge_page))) return *kept;
-    Block fresh = map_pages(bytes);
+    if (std::optional<PoolBlock> kept = free_.take(rounded_up(bytes, huge_page))) return *kept;
+    PoolBlock fresh = map_pages(bytes);
     if (fresh.data) return fresh;
     free_.drop_all();
     return map_pages(bytes);
   }
 
-  void give(Block block) noexcept override {
+  void give(PoolBlock block) noexcept override {
     if (is_large(block)) free_.give(block);
     else std::free(block.data);
   }
@@ -117,14 +117,14 @@ class HostPool final : public Pool {
     if (bytes > 0) std::memcpy(to, from, bytes);
   }
 
-  void drop_behind(Block block, size_t bytes) noexcept override {
+  void drop_behind(PoolBlock block, size_t bytes) noexcept override {
     size_t kept = rounded_up(bytes, huge_page);
     if (is_large(block) && kept < block.bytes) madvise(block.data + kept, block.bytes - kept, MADV_DONTNEED);
   }
 
  private:
   // Small blocks are smaller than a page.
-  static bool is_large(const Block& block) { return block.bytes >= huge_page; }
+  static bool is_large(const PoolBlock& block) { return block.bytes >= huge_page; }
 
   FreeBlocks free_;
 };

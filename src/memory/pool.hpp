@@ -8,7 +8,7 @@
 
 namespace spdistal::memory {
 
-struct Block {
+struct PoolBlock {
   std::byte* data = nullptr;
   size_t bytes = 0;
   enum class Contents : uint8_t { Unknown, Zero } contents = Contents::Unknown;
@@ -20,8 +20,8 @@ class Pool {
   virtual ~Pool() = default;
 
   /// At least so many bytes, aligned to 64; none (data == nullptr) where there are no more.
-  virtual Block take(size_t bytes) = 0;
-  virtual void give(Block block) noexcept = 0;
+  virtual PoolBlock take(size_t bytes) = 0;
+  virtual void give(PoolBlock block) noexcept = 0;
   /// Within the place; done when they return.
   virtual void fill(std::byte* to, std::byte value, size_t bytes) = 0;
   virtual void copy(std::byte* to, const std::byte* from, size_t bytes) = 0;
@@ -29,7 +29,7 @@ class Pool {
   virtual void copy_in(std::byte* to, const std::byte* from, size_t bytes) { copy(to, from, bytes); }
   virtual void copy_out(std::byte* to, const std::byte* from, size_t bytes) { copy(to, from, bytes); }
   /// Of a block: what lies behind the first bytes is not needed any more.
-  virtual void drop_behind(Block block, size_t bytes) noexcept = 0;
+  virtual void drop_behind(PoolBlock block, size_t bytes) noexcept = 0;
 };
 
 Pool& host_pool();

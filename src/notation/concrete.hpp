@@ -31,11 +31,11 @@ struct Parallel {
   Race race;
   bool operator==(const Parallel&) const = default;
 };
-enum class Place : uint8_t { Local, Distributed };
+enum class LoopPlace : uint8_t { Local, Distributed };
 
 /// What has been decided about one loop.
 struct LoopTags {
-  Place place = Place::Local;               // Distributed: iterations run on different pieces of the machine
+  LoopPlace place = LoopPlace::Local;       // Distributed: iterations run on different pieces of the machine
   std::vector<TensorVar> communicate = {};  // fetched at the start of each iteration
   std::optional<Parallel> parallel = {};    // iterations run side by side
   int64_t unroll = 1;                       // iterations written out per turn

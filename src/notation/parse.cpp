@@ -51,7 +51,7 @@ double real_part(const Scalar& value) {
       static_cast<const ScalarVariant&>(value));
 }
 
-Expr parse_unary(Lexer& in, Scope& scope);
+Expr parse_unary(Lexer& in, ParseScope& scope);
 
 // complex(1.0, 2.0) and complexf(…): each part a number with an optional sign.
 Expr parse_complex(Lexer& in, bool single) {
@@ -74,7 +74,7 @@ Expr parse_complex(Lexer& in, bool single) {
   return Literal{std::complex<double>(re, im)};
 }
 
-Expr parse_call(Lexer& in, const Token& name, const FunctionInfo& function, Scope& scope) {
+Expr parse_call(Lexer& in, const Token& name, const FunctionInfo& function, ParseScope& scope) {
   in.expect("(", fmt::format("{} is a function: write {}(…)", function.name, function.name));
   std::vector<Expr> args;
   do args.push_back(parse_expression(in, scope));
@@ -96,7 +96,7 @@ bool second_star(const Lexer& in, const Token& token) {
   return token.text == "*" && token.begin > 0 && in.source()[token.begin - 1] == '*';
 }
 
-Expr parse_unary(Lexer& in, Scope& scope) {
+Expr parse_unary(Lexer& in, ParseScope& scope) {
   Lexer::Nested nested(in);
   Token token = in.peek();
   if (in.accept("-")) {
@@ -180,7 +180,7 @@ std::string_view after_right_side(const Lexer& in) {
   return "";
 }
 
-Expr parse_product(Lexer& in, Scope& scope) {
+Expr parse_product(Lexer& in, ParseScope& scope) {
   Expr left = parse_unary(in, scope);
   while (in.at("*") || in.at("/")) {
     BinaryOp op = in.next().text == "*" ? BinaryOp::Mul : BinaryOp::Div;
@@ -191,13 +191,13 @@ Expr parse_product(Lexer& in, Scope& scope) {
 
 }  // namespace
 
-const IndexVar& Scope::variable(std::string_view name) {
+const IndexVar& ParseScope::variable(std::string_view name) {
   auto known = variables.find(name);
   if (known == variables.end()) known = variables.emplace(std::string(name), IndexVar(std::string(name))).first;
   return known->second;
 }
 
-const TensorVar& Scope::tensor(const Lexer& in, const Token& name) const {
+const TensorVar& ParseScope::tensor(const Lexer& in, const Token& name) const {
   if (auto known = tensors.find(name.text); known != tensors.end()) return known->second;
   std::vector<std::string> names;
   for (const auto& [other, tensor] : tensors) names.push_back(other);
@@ -212,7 +212,7 @@ bool is_reserved(std::string_view name) {
          std::any_of(functions().begin(), functions().end(), [&](const FunctionInfo& f) { return f.name == name; });
 }
 
-Expr parse_expression(Lexer& in, Scope& scope) {
+Expr parse_expression(Lexer& in, ParseScope& scope) {
   Expr left = parse_product(in, scope);
   while (in.at("+") || in.at("-")) {
     BinaryOp op = in.next().text == "+" ? BinaryOp::Add : BinaryOp::Sub;
@@ -221,7 +221,7 @@ Expr parse_expression(Lexer& in, Scope& scope) {
   return left;
 }
 
-Access parse_access(Lexer& in, Scope& scope) {
+Access parse_access(Lexer& in, ParseScope& scope) {
   Token name = in.expect_name("the name of a tensor");
   if (is_reserved(name.text))
     in.fail(name, fmt::format("'{}' is a word of the language and cannot name a tensor", name.text),
@@ -250,7 +250,7 @@ Access parse_access(Lexer& in, Scope& scope) {
   return Access{tensor, std::move(indices)};
 }
 
-Assignment parse_assignment(std::string_view text, Scope& scope) {
+Assignment parse_assignment(std::string_view text, ParseScope& scope) {
   Lexer in(text, "statement");
   if (in.at_end()) in.fail(in.peek(), "the statement is empty", "a statement is written a(i) = B(i,j) * c(j)");
   if (in.size() > kLongest)

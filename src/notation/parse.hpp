@@ -18,7 +18,7 @@ namespace spdistal::notation {
 
 /// What names stand for while text is read. An index variable comes to be where it is first named; a tensor that is not
 /// known is declared where `declare` allows it, and an error otherwise.
-struct Scope {
+struct ParseScope {
   std::map<std::string, TensorVar, std::less<>> tensors = {};
   std::map<std::string, IndexVar, std::less<>> variables = {};
   std::function<TensorVar(const Lexer& in, const Token& name, const std::vector<IndexVar>& indices)> declare = {};
@@ -29,10 +29,10 @@ struct Scope {
 };
 
 /// Reads a whole statement. Errors are UserErrors that point at the place.
-Assignment parse_assignment(std::string_view text, Scope& scope);
+Assignment parse_assignment(std::string_view text, ParseScope& scope);
 /// Reads an expression from where the lexer stands.
-Expr parse_expression(Lexer& in, Scope& scope);
-Access parse_access(Lexer& in, Scope& scope);
+Expr parse_expression(Lexer& in, ParseScope& scope);
+Access parse_access(Lexer& in, ParseScope& scope);
 
 /// Words that cannot name a tensor.
 bool is_reserved(std::string_view name);

@@ -142,7 +142,7 @@ class ConcretePrinter {
 
   std::string decisions(const LoopTags& tags) {
     std::vector<std::string> out;
-    if (tags.place == Place::Distributed) out.push_back("distribute");
+    if (tags.place == LoopPlace::Distributed) out.push_back("distribute");
     if (!tags.communicate.empty())
       out.push_back("communicate {" + join(tags.communicate, ", ", [&](const TensorVar& t) { return print_.name(t); }) +
                     "}");

@@ -48,7 +48,7 @@ class OwnArrays {
     Stmt out = rewrite(body, [&](const Allocate& n) -> Stmt {
       // Arrays whose size only the worker knows are taken by itself.
       bool stays =
-          is_small(n) || n.space == Space::Shared || !is_known_before(expanded(n.count, scope_), scope_, item_);
+          is_small(n) || n.space == MemorySpace::Shared || !is_known_before(expanded(n.count, scope_), scope_, item_);
       return stays ? Stmt(n) : allocation(n, When::Here);
     });
     return rewrite(
@@ -138,7 +138,7 @@ Expr expanded(Expr e, const Stmt& scope) {
   return e;
 }
 
-Grid grid_of(const Region& region, const std::string& name, const Mapping& mapping) {
+Grid grid_of(const ParallelRegion& region, const std::string& name, const GridMapping& mapping) {
   constexpr int threads = 256;
   require(assigned_outside(region.body).empty(), "the items of a grid leave the variables outside as they are");
   Var blocks = var("blocks", Int64), worker = var("worker", Int64), lane = var("lane", Int64);

@@ -9,7 +9,7 @@
 namespace spdistal::passes {
 
 /// The body for every value of `item` in [0, count), all at once. `setup` is what each worker allocates for itself.
-struct Region {
+struct ParallelRegion {
   ir::Var item;
   ir::Expr count;
   std::vector<ir::Stmt> setup;
@@ -17,7 +17,7 @@ struct Region {
   std::set<Symbol> ascending = {};  // arrays whose elements ascend
 };
 /// Requires: the body assigns no variable from outside; sizes of its arrays are known to the host.
-ir::Grid grid_of(const Region& region, const std::string& name, const Mapping& mapping);
+ir::Grid grid_of(const ParallelRegion& region, const std::string& name, const GridMapping& mapping);
 /// All of a statement by one thread; variables from outside that it assigns have their new values behind it.
 ir::Grid alone(const ir::Stmt& stmt, const std::string& name);
 

@@ -25,7 +25,7 @@ bool has_large_arrays(const Stmt& body) {
 constexpr double turns_of_a_lane = 4;
 
 /// So many loads are in flight that one round does for most rows.
-int loads_ahead(const Mapping& mapping, int width) {
+int loads_ahead(const GridMapping& mapping, int width) {
   return int(std::clamp(std::ceil(mapping.average_row / width), 1.0, 2 * turns_of_a_lane));
 }
 
@@ -43,7 +43,7 @@ int neighbours_of_rows(const std::vector<For>& loops, const Columns& columns) {
 
 }  // namespace
 
-int lanes_for(const Stmt& body, const Mapping& mapping) {
+int lanes_for(const Stmt& body, const GridMapping& mapping) {
   std::vector<For> loops = divided_loops(body);
   if (loops.empty()) return 1;
   if (mapping.lanes) return *mapping.lanes;
@@ -58,7 +58,7 @@ int lanes_for(const Stmt& body, const Mapping& mapping) {
   return int(std::bit_floor(uint64_t(std::clamp(shortest, 1.0, 32.0))));
 }
 
-std::optional<Stmt> by_lanes(const Stmt& body, const Var& lane, int width, const Mapping& mapping) {
+std::optional<Stmt> by_lanes(const Stmt& body, const Var& lane, int width, const GridMapping& mapping) {
   std::vector<For> loops = divided_loops(body);
   if (loops.empty() || width == 1 || has_large_arrays(body)) return {};
   Accesses accesses(body, loops);
@@ -68,7 +68,7 @@ std::optional<Stmt> by_lanes(const Stmt& body, const Var& lane, int width, const
   return Divider(loops, columns, loads_ahead(mapping, width))(body);
 }
 
-Stmt by_one_lane(const Stmt& body, const Mapping& mapping) {
+Stmt by_one_lane(const Stmt& body, const GridMapping& mapping) {
   return rewrite(body, [&](const For& n) -> Stmt {
     bool sum = lane_loop(n) == LaneLoop::Sum && !trip_count(n);
     return sum ? every_turn(n, {int64(0), 1, loads_ahead(mapping, 1)}) : Stmt(n);

@@ -8,7 +8,7 @@
 namespace spdistal::passes {
 
 /// How many lanes an item is worth: 1, 2, 4, … 32. One where its loops cannot be divided.
-int lanes_for(const ir::Stmt& body, const Mapping& mapping);
+int lanes_for(const ir::Stmt& body, const GridMapping& mapping);
 
 /// The body of an item as `width` lanes run it together, `lane` being which one a thread is. Innermost loops are divided
 /// among them; what is around these all lanes do alike, but the first alone stores.
@@ -27,8 +27,8 @@ int lanes_for(const ir::Stmt& body, const Mapping& mapping);
 ///       sums[k] += B[p] * C[… + k]              sums[q] += B[p] * C[… + q * 8 + lane]
 ///
 /// Nothing where an item cannot be divided so.
-std::optional<ir::Stmt> by_lanes(const ir::Stmt& body, const ir::Var& lane, int width, const Mapping& mapping);
+std::optional<ir::Stmt> by_lanes(const ir::Stmt& body, const ir::Var& lane, int width, const GridMapping& mapping);
 /// The same where one thread takes an item: sums ask for what several turns load at once.
-ir::Stmt by_one_lane(const ir::Stmt& body, const Mapping& mapping);
+ir::Stmt by_one_lane(const ir::Stmt& body, const GridMapping& mapping);
 
 }  // namespace spdistal::passes

@@ -21,7 +21,7 @@ bool is_the_hosts(const Stmt& s) { return holds<Parallel, Resize, Shrink, Return
 
 class Outliner {
  public:
-  Outliner(const Function& f, const Mapping& mapping) : name_(f.name), mapping_(mapping) {
+  Outliner(const Function& f, const GridMapping& mapping) : name_(f.name), mapping_(mapping) {
     for (const Param& p : f.params)
       if (p.source.field == Source::Field::Segments && p.var.type.form == Type::Form::ConstArray)
         ascending_.insert(p.var.symbol);
@@ -73,14 +73,14 @@ class Outliner {
     if (is_independent(n)) {
       Var turn = var("turn", Int64);
       out.push_back(grid_of({turn, turns(n), {}, Block{{Declare{n.var, value_at(n, turn), Mutability::Const}, n.body}}},
-                            next_name(), Mapping{.lanes = 1}));
+                            next_name(), GridMapping{.lanes = 1}));
       return;
     }
     constexpr int64_t most_shares[] = {1 << 16, 1 << 8};
     auto sum = carried_sum(n);
     if (sum && depth_ < std::size(most_shares)) {
       std::vector<Stmt> parts = in_shares(n, *sum, most_shares[depth_++]);
-      Mapping before = std::exchange(mapping_, Mapping{.lanes = mapping_.lanes.value_or(warp_size)});
+      GridMapping before = std::exchange(mapping_, GridMapping{.lanes = mapping_.lanes.value_or(warp_size)});
       for (const Stmt& part : parts) add(part, out);
       mapping_ = before;
       depth_--;
@@ -92,7 +92,7 @@ class Outliner {
   std::string next_name() { return fmt::format("{}{}", name_, ++count_); }
 
   std::string name_;
-  Mapping mapping_;
+  GridMapping mapping_;
   std::set<Symbol> ascending_;
   int count_ = 0;
   size_t depth_ = 0;  // of sums of sums
@@ -100,7 +100,7 @@ class Outliner {
 
 }  // namespace
 
-Launches launches(const Function& f, const Mapping& mapping) {
+Launches launches(const Function& f, const GridMapping& mapping) {
   bool one_threads = !is_the_hosts(f.body) && !holds<For, While>(f.body);
   if (one_threads) return {f.name, f.params, {alone(f.body, f.name + "1")}};
   return {f.name, f.params, Outliner(f, mapping).steps(f.body)};

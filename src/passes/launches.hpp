@@ -6,7 +6,7 @@
 
 namespace spdistal::passes {
 
-struct Mapping {
+struct GridMapping {
   /// How many threads take an item of a parallel loop together: 1, 2, 4, … 32, where its loops can be divided; none: as
   /// many as these loops are worth.
   std::optional<int> lanes = {};
@@ -17,6 +17,6 @@ struct Mapping {
 /// Every Parallel becomes a grid, as do loops outside of them: over their turns where these are independent, in three
 /// grids where all that they carry is a sum of integers, else by one thread. What decides what is launched, and how large
 /// arrays are, stays with the host.
-ir::Launches launches(const ir::Function& f, const Mapping& mapping = {});
+ir::Launches launches(const ir::Function& f, const GridMapping& mapping = {});
 
 }  // namespace spdistal::passes

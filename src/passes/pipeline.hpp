@@ -18,7 +18,7 @@ struct Pass {
 std::span<const Pass> pipeline(Target::Processor processor = Target::Processor::Host);
 
 /// What is told after each pass, where somebody listens.
-struct Step {
+struct PassStep {
   std::string_view pass;
   double seconds;
   const ir::Function& before;
@@ -31,7 +31,7 @@ enum class Check : uint8_t { Off, AfterEach };
 struct PipelineOptions {
   Target target = {};
   std::string_view stop_after = {};  // a pass; empty: run all
-  std::function<void(const Step&)> listen = {};
+  std::function<void(const PassStep&)> listen = {};
 #ifdef NDEBUG
   Check check = Check::Off;
 #else

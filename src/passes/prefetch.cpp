@@ -49,7 +49,7 @@ struct Row {
   int64_t bytes() const { return (end - first) * element(); }
 };
 
-using Sources = std::map<Symbol, Source>;
+using PrefetchSources = std::map<Symbol, Source>;
 
 /// Is it array[p]?
 bool is_at(const Load& n, const Var& p) {
@@ -60,7 +60,7 @@ bool is_at(const Load& n, const Var& p) {
 /// The rows that a loop reads by coordinates at its variable, of arrays that nobody writes.
 class GatheredRows {
  public:
-  GatheredRows(const For& loop, const Sources& params) : loop_(loop), params_(params) {
+  GatheredRows(const For& loop, const PrefetchSources& params) : loop_(loop), params_(params) {
     each<Declare>(loop.body, [&](const Declare& n) {
       if (n.mutability == Mutability::Const) constants_.emplace(n.var.symbol, substitute(n.init, constants_));
     });
@@ -130,7 +130,7 @@ class GatheredRows {
   }
 
   const For& loop_;
-  const Sources& params_;
+  const PrefetchSources& params_;
   std::map<Symbol, Expr> constants_;
   std::map<Symbol, For> inner_;
 };
@@ -244,7 +244,7 @@ class Prefetcher {
 
   const Target& target_;
   std::vector<Param> params_;
-  Sources sources_;
+  PrefetchSources sources_;
   std::set<Symbol> in_trees_;
   std::map<Symbol, Var> jumps_;
   std::vector<std::pair<Row, Var>> scattered_;

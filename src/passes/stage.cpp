@@ -29,7 +29,7 @@ struct Cursor {
   Var at;
   Expr begin;
 };
-std::vector<Cursor> cursors_of(const Region& region) {
+std::vector<Cursor> cursors_of(const ParallelRegion& region) {
   std::vector<Cursor> out;
   Changes inside = changes(region.body);
   each<Declare>(region.body, [&](const Declare& n) {
@@ -63,7 +63,7 @@ bool contains(const std::vector<Var>& arrays, const Var& array) {
   return std::any_of(arrays.begin(), arrays.end(), [&](const Var& v) { return v.symbol == array.symbol; });
 }
 
-std::vector<ReadAlong> read_along(const Region& region, const std::vector<Cursor>& cursors) {
+std::vector<ReadAlong> read_along(const ParallelRegion& region, const std::vector<Cursor>& cursors) {
   std::vector<ReadAlong> out;
   Changes inside = changes(region.body);
   std::set<Symbol> ends;  // arrays of which the element behind the item's is read as well
@@ -102,7 +102,7 @@ bool goes_on_behind_stores(const Stmt& body, const Cursor& cursor, const Var& ar
   return stores == together && steps == together;
 }
 
-std::vector<WrittenAlong> written_along(const Region& region, const std::vector<Cursor>& cursors) {
+std::vector<WrittenAlong> written_along(const ParallelRegion& region, const std::vector<Cursor>& cursors) {
   std::vector<WrittenAlong> out;
   std::set<Symbol> used;
   each<Load>(region.body, [&](const Load& n) { used.insert(n.array.symbol); });
@@ -124,7 +124,7 @@ std::vector<WrittenAlong> written_along(const Region& region, const std::vector<
 
 class Stager {
  public:
-  Stager(const Region& region, double average_row)
+  Stager(const ParallelRegion& region, double average_row)
       : region_(region), room_(threads * (int64_t(std::ceil(average_row)) + 1)) {
     std::vector<Cursor> cursors = cursors_of(region);
     read_ = read_along(region, cursors);
@@ -164,7 +164,7 @@ class Stager {
 
   Var shared(const Var& of, int64_t room, std::vector<Stmt>& stmts) const {
     Var out = var(of.symbol.name() + "_staged", array_of(of.type.scalar));
-    stmts.push_back(Allocate{out, int64(room), Fill::Uninitialised, Space::Shared});
+    stmts.push_back(Allocate{out, int64(room), Fill::Uninitialised, MemorySpace::Shared});
     return out;
   }
   static Stmt by_threads(const std::string& name, const Expr& lo, const Expr& hi, const Var& thread,
@@ -250,7 +250,7 @@ class Stager {
     after.push_back(If{all, run(from, finish), For{r, int32(0), int32(threads), int32(1), one}});
   }
 
-  const Region& region_;
+  const ParallelRegion& region_;
   int64_t room_;  // of what is read along one cursor
   std::vector<ReadAlong> read_;
   std::vector<WrittenAlong> written_;
@@ -258,7 +258,7 @@ class Stager {
 
 }  // namespace
 
-std::optional<Grid> staged_grid(const Region& region, const std::string& name, double average_row) {
+std::optional<Grid> staged_grid(const ParallelRegion& region, const std::string& name, double average_row) {
   if (!region.setup.empty() || region.item.type != Int64) return {};
   Stager stager(region, average_row);
   if (!stager.is_worth_it()) return {};

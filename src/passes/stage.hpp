@@ -18,6 +18,6 @@ namespace spdistal::passes {
 
 /// Such a grid, a thread for each item; nothing where items walk nothing, or there is no room. `average_row` tells how far they
 /// walk.
-std::optional<ir::Grid> staged_grid(const Region& region, const std::string& name, double average_row);
+std::optional<ir::Grid> staged_grid(const ParallelRegion& region, const std::string& name, double average_row);
 
 }  // namespace spdistal::passes

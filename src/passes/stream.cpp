@@ -24,14 +24,14 @@ namespace {
 constexpr int64_t line_bytes = 64;
 
 /// Where a store begins: a multiple of a row, and how far into the row.
-struct Place {
+struct StorePlace {
   Expr row;
   int64_t within;
 };
-Place place_of(const Expr& index) {
+StorePlace place_of(const Expr& index) {
   auto* sum = index.as<Binary>();
   std::optional<int64_t> within = sum && sum->op == BinaryOp::Add ? constant_integer(sum->b) : std::nullopt;
-  return within ? Place{sum->a, *within} : Place{index, 0};
+  return within ? StorePlace{sum->a, *within} : StorePlace{index, 0};
 }
 
 /// The literal that an expression is a multiple of; constants of the block are looked through.
@@ -67,7 +67,7 @@ Function stream(const Function& f, const Target&) {
   if (arrays.empty() || runs_on_gpu(f.body)) return f;
   Stmt body = rewrite(f.body, [&](const Block& n) -> Stmt {
     std::map<Symbol, Expr> constants;
-    std::vector<std::pair<const Store*, Place>> rows;
+    std::vector<std::pair<const Store*, StorePlace>> rows;
     for (const Stmt& s : n.stmts) {
       if (auto* constant = s.as<Declare>(); constant && constant->mutability == Mutability::Const)
         constants.emplace(constant->var.symbol, constant->init);
@@ -76,7 +76,7 @@ Function stream(const Function& f, const Target&) {
         rows.emplace_back(store, place_of(store->index));
     }
     auto whole = [&](const Store& one) {
-      Place at = place_of(one.index);
+      StorePlace at = place_of(one.index);
       int64_t lanes = type_of(one.value).lanes, row = multiple_of(at.row, constants);
       if (row * int64_t(size_of(one.array.type.scalar)) % line_bytes != 0) return false;
       std::set<int64_t> written;

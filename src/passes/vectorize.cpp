@@ -226,7 +226,7 @@ Function vectorize(const Function& f, const Target& target) {
   std::map<Symbol, Allocate> small;
   each<Allocate>(f.body, [&](const Allocate& n) {
     auto count = constant_integer(n.count);
-    if (count && *count > 1 && n.space == Space::Private && has_lanes(n.array.type.scalar))
+    if (count && *count > 1 && n.space == MemorySpace::Private && has_lanes(n.array.type.scalar))
       small.emplace(n.array.symbol, n);
   });
   std::set<Symbol> take = takeable(f.body, small, target.vector_bytes);

@@ -19,13 +19,13 @@ namespace spdistal::plan {
 
 /// What is partitioned of a level: its positions, or those of the level above that they hang from. The values stand for
 /// the positions of the last level.
-enum class Part : uint8_t { Positions, Parents };
+enum class LevelPart : uint8_t { Positions, Parents };
 
 /// One partition: colour -> set of positions. Where several variables cut a tensor, those that come from one of them are
 /// told apart by `along`, until they are intersected.
 struct Name {
   size_t level = 0;
-  Part part = Part::Positions;
+  LevelPart part = LevelPart::Positions;
   int along = whole;
   static constexpr int whole = -1;
   auto operator<=>(const Name&) const = default;
@@ -56,26 +56,26 @@ struct FunctionName {
 /// What a colouring is of.
 enum class Colouring : uint8_t { Universe, NonZero };
 
-struct Statement {
+struct PartitionStatement {
   Name out;
   Op op;
   std::vector<Name> in = {};
   Colouring colouring = Colouring::Universe;  // of Init, Entry and the operators that take one
   FunctionName function = {};
 };
-using Fragment = std::vector<Statement>;
+using Fragment = std::vector<PartitionStatement>;
 
 /// A level as its partition functions see it.
 struct Level {
   size_t level;
   int along = Name::whole;
 
-  Name positions() const { return {level, Part::Positions, along}; }
-  Name parents() const { return {level, Part::Parents, along}; }
+  Name positions() const { return {level, LevelPart::Positions, along}; }
+  Name parents() const { return {level, LevelPart::Parents, along}; }
   /// The positions of the level above; there is none above the first.
-  Name above() const { return {level - 1, Part::Positions, along}; }
+  Name above() const { return {level - 1, LevelPart::Positions, along}; }
   /// What the level below needs of this one.
-  Name asked_below() const { return {level + 1, Part::Parents, along}; }
+  Name asked_below() const { return {level + 1, LevelPart::Parents, along}; }
 };
 
 /// The partition functions of a level format: the paper's table I. A universe colouring holds coordinates, a non-zero

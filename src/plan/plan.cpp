@@ -37,7 +37,7 @@ Result<> verify(const Plan& plan) {
   if (plan.accesses.empty()) return broken("a plan has a result");
   std::vector<bool> fetched(plan.accesses.size());
   auto check = [&](size_t number) -> Result<> {
-    const Access& access = plan.accesses[number];
+    const AccessPlan& access = plan.accesses[number];
     if (access.projections.size() != access.variables.size())
       return broken(fmt::format("{} has {} projections for {} dimensions", access.text, access.projections.size(),
                                 access.variables.size()));
@@ -48,7 +48,7 @@ Result<> verify(const Plan& plan) {
             return broken(
                 fmt::format("{} is gathered by {}, which is not there yet", access.text, plan.accesses[source].text));
     std::set<Name> defined;
-    for (const Statement& s : access.partitions) {
+    for (const PartitionStatement& s : access.partitions) {
       for (const Name& in : s.in)
         if (!defined.contains(in))
           return broken(fmt::format("{}: a partition is used before it is there", access.text));
@@ -56,7 +56,7 @@ Result<> verify(const Plan& plan) {
       if (!defined.insert(s.out).second) return broken(fmt::format("{}: a partition is made twice", access.text));
     }
     if (!access.dims.empty() && !access.partitions.empty() &&
-        !defined.contains({access.dims.size() - 1, Part::Positions, Name::whole}))
+        !defined.contains({access.dims.size() - 1, LevelPart::Positions, Name::whole}))
       return broken(fmt::format("{}: the values are not partitioned", access.text));
     if (access.depth > plan.loops.size()) return broken(fmt::format("{} is fetched inside of the leaf", access.text));
     fetched[number] = true;

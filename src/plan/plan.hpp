@@ -55,19 +55,19 @@ using Projection = std::variant<Affine, Gather, Positions, Replicate>;
 enum class Privilege : uint8_t { Read, Write, Reduce };
 
 /// Positions of a level that are dealt out.
-struct Split {
+struct SplitLevel {
   size_t level;
   std::string bounds;
 };
 
-struct Access {
+struct AccessPlan {
   std::string text;                    // "B(i,j)"
   std::string tensor;                  // "B"
   std::vector<size_t> dims;            // the dimension that each level stores
   std::vector<bool> lists;             // does a level have pos and crd?
   std::vector<std::string> variables;  // of each dimension
   std::vector<Projection> projections = {};
-  std::optional<Split> split = {};
+  std::optional<SplitLevel> split = {};
   Privilege privilege = Privilege::Read;
   size_t depth = 0;  // it is fetched inside so many of the loops
   Fragment partitions = {};
@@ -79,10 +79,10 @@ struct Loop {
 };
 
 struct Plan {
-  std::vector<Loop> loops;          // outermost first
-  std::vector<Access> accesses;     // the result first
-  std::vector<size_t> fetch_order;  // of the operands: gathers after what they gather by
-  std::string leaf;                 // the loops inside, as text
+  std::vector<Loop> loops;           // outermost first
+  std::vector<AccessPlan> accesses;  // the result first
+  std::vector<size_t> fetch_order;   // of the operands: gathers after what they gather by
+  std::string leaf;                  // the loops inside, as text
 };
 
 /// "plan", then one paragraph for each access, then the loops and the leaf.

@@ -22,12 +22,12 @@ class PlanPrinter {
   }
 
  private:
-  static std::string level(const Access& access, size_t k) { return fmt::format("{}{}", access.tensor, k + 1); }
+  static std::string level(const AccessPlan& access, size_t k) { return fmt::format("{}{}", access.tensor, k + 1); }
 
-  std::string name(const Access& access, const Name& n) const {
+  std::string name(const AccessPlan& access, const Name& n) const {
     std::string text = level(access, n.level);
-    if (access.lists[n.level]) text += n.part == Part::Positions ? ".crd" : ".pos";
-    else if (n.part == Part::Parents) text += ".up";
+    if (access.lists[n.level]) text += n.part == LevelPart::Positions ? ".crd" : ".pos";
+    else if (n.part == LevelPart::Parents) text += ".up";
     if (n.along != Name::whole) text += fmt::format("[{}]", access.variables[size_t(n.along)]);
     return text;
   }
@@ -36,7 +36,7 @@ class PlanPrinter {
     return match(
         s, [](const Everything&) -> std::string { return "everything"; },
         [&](const Occurring& o) {
-          const Access& from = plan_.accesses[o.access];
+          const AccessPlan& from = plan_.accesses[o.access];
           return level(from, o.level) + (from.lists[o.level] ? ".crd" : "");
         },
         [&](const Both& n) { return set(n.a, 1) + " ∩ " + set(n.b, 1); },
@@ -46,7 +46,7 @@ class PlanPrinter {
         });
   }
 
-  std::string entry(const Access& access, const Statement& s) const {
+  std::string entry(const AccessPlan& access, const PartitionStatement& s) const {
     if (s.colouring == Colouring::NonZero) return "{" + access.split->bounds + "}";
     size_t dim = access.dims[s.out.level];
     const std::string& variable = access.variables[dim];
@@ -56,7 +56,7 @@ class PlanPrinter {
     return variable;
   }
 
-  void access(const Access& a) {
+  void access(const AccessPlan& a) {
     bool moves = std::any_of(a.projections.begin(), a.projections.end(),
                              [](const Projection& p) { return !std::holds_alternative<Replicate>(p); });
     out_ += fmt::format("partition {}", a.text);
@@ -66,9 +66,9 @@ class PlanPrinter {
     }
     out_ += "\n";
     std::vector<std::pair<std::string, std::string>> lines;
-    for (const Statement& s : a.partitions) {
+    for (const PartitionStatement& s : a.partitions) {
       // Above the first level there is only the root, which every colour has.
-      if (s.out.level == 0 && s.out.part == Part::Parents && !a.lists[0]) continue;
+      if (s.out.level == 0 && s.out.part == LevelPart::Parents && !a.lists[0]) continue;
       std::string out = name(a, s.out), line;
       if (s.op == Op::Init) line = fmt::format("C_{} = {{}}", out);
       else if (s.op == Op::Entry) line = fmt::format("C_{}[{}] = {}", out, colour(a), entry(a, s));
@@ -82,7 +82,8 @@ class PlanPrinter {
     }
     if (!a.dims.empty())
       lines.emplace_back(
-          fmt::format("{}.vals = copy({})", a.tensor, name(a, {a.dims.size() - 1, Part::Positions, Name::whole})), "");
+          fmt::format("{}.vals = copy({})", a.tensor, name(a, {a.dims.size() - 1, LevelPart::Positions, Name::whole})),
+          "");
     size_t width = 0;
     for (const auto& [line, function] : lines) width = std::max(width, display_width(line));
     for (const auto& [line, function] : lines)
@@ -91,7 +92,7 @@ class PlanPrinter {
   }
 
   // The loops that an access depends on name its colours.
-  std::string colour(const Access& a) const {
+  std::string colour(const AccessPlan& a) const {
     std::string text;
     for (size_t k = 0; k < a.depth; k++) text += (k ? "," : "") + plan_.loops[k].var;
     return text;
@@ -101,7 +102,7 @@ class PlanPrinter {
     std::string text;
     auto list = [&](Privilege privilege, const char* word) {
       std::string names;
-      for (const Access& a : plan_.accesses)
+      for (const AccessPlan& a : plan_.accesses)
         if (a.depth == depth && a.privilege == privilege) names += (names.empty() ? "" : ", ") + a.text;
       if (!names.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", word, names);
     };

@@ -18,12 +18,12 @@
 namespace spdistal {
 
 using namespace notation;
-using Complex = std::complex<double>;
+using reference::Complex;
 
 namespace {
 
-reference::Entries entries_of(const Storage& storage) {
-  reference::Entries out{storage.dims()};
+reference::EntryList entries_of(const Storage& storage) {
+  reference::EntryList out{storage.dims()};
   out.coordinates.reserve(size_t(storage.nnz()) * storage.order());
   out.values.reserve(size_t(storage.nnz()));
   for_each_position(storage.pattern(), [&](std::span<const int64_t> at, int64_t position) {
@@ -33,8 +33,8 @@ reference::Entries entries_of(const Storage& storage) {
   return out;
 }
 
-reference::Array array_of(const Storage& storage) {
-  reference::Array out(storage.type(), storage.dims());
+reference::DenseArray array_of(const Storage& storage) {
+  reference::DenseArray out(storage.type(), storage.dims());
   with_type(storage.type(), [&](auto zero) {
     for_each<decltype(zero)>(storage, [&](std::span<const int64_t> at, auto value) {
       out.at({at.begin(), at.end()}) = Scalar(value);
@@ -105,7 +105,7 @@ class Judge {
 
   ScalarType type_;
   bool rounds_;  // to whole numbers, what is none before
-  reference::Entries found_;
+  reference::EntryList found_;
   std::vector<size_t> order_;  // of what was found, by first coordinate
   size_t next_ = 0;
   double difference_ = 0, magnitude_ = 0;
@@ -156,7 +156,7 @@ Comparison Program::compare() {
   reference::Arrays arrays;
   for (const auto& tensor : state_->tensors) arrays.emplace(tensor->var, array_of(storage_of(*tensor)));
   reference::evaluate(assignment, arrays);
-  const reference::Array& expected = arrays.at(result.var);
+  const reference::DenseArray& expected = arrays.at(result.var);
   Judge dense(whole_of(result), result.var.type());
   reference::JudgedElements wanted(expected.dims.size());
   Storage all = pack(Coordinates(expected.dims, result.var.type()), dense_format(expected.dims.size()));

@@ -83,7 +83,7 @@ bool is_said(const std::vector<std::string>& options, const std::string& name) {
 
 // What nobody said of the result follows from the operands.
 ProgramText completed(ProgramText text, const std::vector<GivenTensor>& given) {
-  Reader first(text, given);
+  ProgramReader first(text, given);
   Assignment assignment = first.statement().assignment;
   std::string name = assignment.lhs.tensor.symbol().name();
   if (std::any_of(given.begin(), given.end(), [&](const GivenTensor& t) { return t.name == name; })) return text;
@@ -120,7 +120,7 @@ std::shared_ptr<Evaluation::State> find_or_read(const ProgramText& text, const s
     known.erase(found);
   } else {
     ProgramText whole = completed(text, given);
-    Reader reader(whole, given);
+    ProgramReader reader(whole, given);
     StatementState statement = reader.statement();
     out = std::make_shared<Evaluation::State>(Evaluation::State{text, given, std::move(statement), reader.tensors()});
     refuse_without_data(*out);

@@ -13,16 +13,16 @@ using namespace notation;
 
 namespace {
 
-struct Product {
+struct CountedProduct {
   std::vector<notation::Access> accesses;
   int factors = 0;
   std::set<IndexVar> sums;
 };
 
 // The products of a right side; false where there is something else in it.
-bool products(const Expr& expr, const std::set<IndexVar>& sums, std::vector<Product>& out);
+bool products(const Expr& expr, const std::set<IndexVar>& sums, std::vector<CountedProduct>& out);
 
-bool factors(const Expr& expr, Product& out) {
+bool factors(const Expr& expr, CountedProduct& out) {
   if (const Neg* neg = expr.as<Neg>()) return factors(neg->a, out);
   if (const Binary* binary = expr.as<Binary>(); binary && binary->op == BinaryOp::Mul)
     return factors(binary->a, out) && factors(binary->b, out);
@@ -32,7 +32,7 @@ bool factors(const Expr& expr, Product& out) {
   return true;
 }
 
-bool products(const Expr& expr, const std::set<IndexVar>& sums, std::vector<Product>& out) {
+bool products(const Expr& expr, const std::set<IndexVar>& sums, std::vector<CountedProduct>& out) {
   if (const Neg* neg = expr.as<Neg>()) return products(neg->a, sums, out);
   if (const Sum* sum = expr.as<Sum>()) {
     std::set<IndexVar> more = sums;
@@ -79,7 +79,7 @@ Occurrences count_by(runtime::Transport& transport, const notation::Access& acce
 
 std::optional<double> count_operations(runtime::Transport& transport, const Assignment& assignment,
                                        const std::function<const Home&(const TensorVar&)>& home_of) {
-  std::vector<Product> all;
+  std::vector<CountedProduct> all;
   if (!products(with_sums(assignment).rhs, {}, all)) return std::nullopt;
   std::map<IndexVar, double> sizes;
   auto measure = [&](const notation::Access& access) {

@@ -39,7 +39,7 @@ void Program::agree_on(const std::vector<std::string>& words) {
 Program::Program(const ProgramText& text) {
   Session::instance();  // settings that are refused are so before anything else
   agree_on(words_of(text));
-  Reader reader(text);
+  ProgramReader reader(text);
   auto statement = std::make_shared<StatementState>(reader.statement());
   state_ = std::make_shared<State>(State{text, statement, reader.placed(), reader.tensors()});
   waiting().say(state_->result(), statement);

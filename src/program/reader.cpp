@@ -57,9 +57,10 @@ void refuse_given(const std::string& option, const std::string& name, std::strin
 
 }  // namespace
 
-Reader::Reader(const ProgramText& text, std::vector<GivenTensor> given) : text_(text), given_(std::move(given)) {}
+ProgramReader::ProgramReader(const ProgramText& text, std::vector<GivenTensor> given)
+    : text_(text), given_(std::move(given)) {}
 
-StatementState Reader::statement() {
+StatementState ProgramReader::statement() {
   if (text_.machine) machine_ = parse_machine(*text_.machine);
   for (const std::string& option : text_.formats) read_format(option);
   for (const std::string& option : text_.types) read_type(option);
@@ -87,7 +88,7 @@ StatementState Reader::statement() {
   return out;
 }
 
-std::vector<TensorVar> Reader::placed() const {
+std::vector<TensorVar> ProgramReader::placed() const {
   std::vector<TensorVar> out;
   for (const std::string& name : placed_) out.push_back(scope_.tensors.find(name)->second);
   return out;
@@ -95,7 +96,7 @@ std::vector<TensorVar> Reader::placed() const {
 
 // ---- options ------------------------------------------------------------------------------------------------------------
 
-void Reader::read_format(const std::string& option) {
+void ProgramReader::read_format(const std::string& option) {
   auto [name, rest] = named(option, "format", "B:ds, or B:ds:1,0 with the order of its dimensions");
   refuse_given(option, name, "format", given(name));
   Format format = within(option, rest, [](std::string_view s) { return Format::parse(s); });
@@ -103,7 +104,7 @@ void Reader::read_format(const std::string& option) {
     fail(option, 0, name.size(), fmt::format("{} has a format already", name), "give each tensor one format");
 }
 
-void Reader::read_type(const std::string& option) {
+void ProgramReader::read_type(const std::string& option) {
   auto [name, rest] = named(option, "type", "B:float");
   std::string word(trim(std::string_view(option).substr(rest)));
   refuse_given(option, name, "type", given(name));
@@ -119,7 +120,7 @@ void Reader::read_type(const std::string& option) {
          suggest(word, known, "the types are"));
 }
 
-void Reader::read_size(const std::string& option) {
+void ProgramReader::read_size(const std::string& option) {
   Lexer in(option, "size");
   int64_t size = 0;
   std::string name = with_hint("the size of a variable is written i=1000", [&] {
@@ -133,7 +134,7 @@ void Reader::read_size(const std::string& option) {
     fail(option, 0, name.size(), fmt::format("{} has a size already", name), "give each variable one size");
 }
 
-void Reader::read_distribution(const std::string& option) {
+void ProgramReader::read_distribution(const std::string& option) {
   if (!machine_)
     fail(option, 0, option.size(), "there is no machine to distribute over", "give one with -m, such as -m 4");
   ParsedDistribution parsed = parse_distribution(option, *machine_);
@@ -145,10 +146,10 @@ void Reader::read_distribution(const std::string& option) {
 }
 
 // Variables inside of blocks have the sizes of these, wherever in the statement they stand first.
-void Reader::read_blocks() {
+void ProgramReader::read_blocks() {
   bool any = std::any_of(formats_.begin(), formats_.end(), [](const auto& f) { return !f.second.blocks().empty(); });
   if (!any) return;
-  Scope names;
+  ParseScope names;
   names.declare = [&](const Lexer& in, const Token& token, const std::vector<IndexVar>& indices) {
     auto format = formats_.find(std::string(token.text));
     if (format != formats_.end() && format->second.order() == indices.size())
@@ -169,12 +170,12 @@ void Reader::read_blocks() {
 
 // ---- tensors ------------------------------------------------------------------------------------------------------------
 
-const GivenTensor* Reader::given(const std::string& name) const {
+const GivenTensor* ProgramReader::given(const std::string& name) const {
   auto found = std::find_if(given_.begin(), given_.end(), [&](const GivenTensor& t) { return t.name == name; });
   return found == given_.end() ? nullptr : &*found;
 }
 
-TensorVar Reader::declare(const Lexer& in, const Token& token, const std::vector<IndexVar>& indices) {
+TensorVar ProgramReader::declare(const Lexer& in, const Token& token, const std::vector<IndexVar>& indices) {
   std::string name(token.text);
   const GivenTensor* there = given(name);
   auto type = types_.find(name);
@@ -185,7 +186,7 @@ TensorVar Reader::declare(const Lexer& in, const Token& token, const std::vector
   return tensors_.back()->var;
 }
 
-Format Reader::format_of(const Lexer& in, const Token& token, size_t order) const {
+Format ProgramReader::format_of(const Lexer& in, const Token& token, size_t order) const {
   std::string name(token.text);
   const GivenTensor* there = given(name);
   Format format = dense_format(order);
@@ -210,7 +211,7 @@ Format Reader::format_of(const Lexer& in, const Token& token, size_t order) cons
   return machine_ && !format.distribution() ? Format(format, default_distribution(format)) : format;
 }
 
-std::vector<Extent> Reader::extents_of(const std::string& name, const std::vector<IndexVar>& indices) {
+std::vector<Extent> ProgramReader::extents_of(const std::string& name, const std::vector<IndexVar>& indices) {
   if (const GivenTensor* there = given(name)) return {there->dims.begin(), there->dims.end()};
   std::vector<Extent> out;
   for (const IndexVar& var : indices) {
@@ -223,7 +224,7 @@ std::vector<Extent> Reader::extents_of(const std::string& name, const std::vecto
 
 // The dimensions of the machine cut the levels of a tensor in the order in which they are stored; where there are more
 // of them, the tensor lives at the first coordinate of the others. A scalar is everywhere.
-Distribution Reader::default_distribution(const Format& format) const {
+Distribution ProgramReader::default_distribution(const Format& format) const {
   std::vector<DistVar> dims(format.order());
   std::vector<std::vector<Placement>> levels;
   size_t next = 0;
@@ -239,7 +240,7 @@ Distribution Reader::default_distribution(const Format& format) const {
 }
 
 // Everything said about a tensor or a variable must be about one of the statement.
-void Reader::all_used() const {
+void ProgramReader::all_used() const {
   auto known = [](const auto& map) {
     std::vector<std::string> names;
     for (const auto& [name, value] : map) names.push_back(name);

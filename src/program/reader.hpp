@@ -24,10 +24,10 @@ struct GivenTensor {
   bool operator==(const GivenTensor&) const = default;
 };
 
-class Reader {
+class ProgramReader {
  public:
   /// Tensors that are given are declared as they are; the text says nothing else of them.
-  explicit Reader(const ProgramText& text, std::vector<GivenTensor> given = {});
+  explicit ProgramReader(const ProgramText& text, std::vector<GivenTensor> given = {});
 
   /// Throws UserError with the offending text underlined.
   StatementState statement();
@@ -60,7 +60,7 @@ class Reader {
   std::map<std::string, Param> params_ = {};
   std::vector<std::string> placed_ = {};
   std::vector<std::shared_ptr<TensorState>> tensors_ = {};
-  notation::Scope scope_ = {};
+  notation::ParseScope scope_ = {};
 };
 
 }  // namespace spdistal

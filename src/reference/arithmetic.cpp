@@ -58,13 +58,13 @@ T combine(notation::BinaryOp op, T a, T b) {
 
 }  // namespace
 
-Array::Array(ScalarType t, std::vector<int64_t> d) : type(t), dims(std::move(d)) {
+DenseArray::DenseArray(ScalarType t, std::vector<int64_t> d) : type(t), dims(std::move(d)) {
   size_t size = 1;
   for (int64_t n : dims) size *= size_t(n);
   values.assign(size, zero(type));
 }
 
-size_t Array::position(const std::vector<int64_t>& coordinates) const {
+size_t DenseArray::position(const std::vector<int64_t>& coordinates) const {
   size_t position = 0;
   for (size_t d = 0; d < dims.size(); d++) {
     require(coordinates[d] >= 0 && coordinates[d] < dims[d], "a coordinate lies within its dimension");
@@ -73,13 +73,13 @@ size_t Array::position(const std::vector<int64_t>& coordinates) const {
   return position;
 }
 
-Scalar& Array::at(const std::vector<int64_t>& coordinates) { return values[position(coordinates)]; }
+Scalar& DenseArray::at(const std::vector<int64_t>& coordinates) { return values[position(coordinates)]; }
 
-const Scalar& Array::at(const std::vector<int64_t>& coordinates) const {
-  return const_cast<Array&>(*this).at(coordinates);
+const Scalar& DenseArray::at(const std::vector<int64_t>& coordinates) const {
+  return const_cast<DenseArray&>(*this).at(coordinates);
 }
 
-bool Array::operator==(const Array& other) const {
+bool DenseArray::operator==(const DenseArray& other) const {
   auto same = [](const Scalar& a, const Scalar& b) {
     return a == b || std::visit(
                          [&](auto v) {

@@ -9,7 +9,7 @@
 
 namespace spdistal::reference {
 
-struct Array {
+struct DenseArray {
   ScalarType type;
   std::vector<int64_t> dims;
   std::vector<Scalar> values;  // the last dimension fastest
@@ -18,16 +18,16 @@ struct Array {
   std::vector<bool> absent = {};
 
   /// All zeros.
-  Array(ScalarType type, std::vector<int64_t> dims);
+  DenseArray(ScalarType type, std::vector<int64_t> dims);
   Scalar& at(const std::vector<int64_t>& coordinates);
   const Scalar& at(const std::vector<int64_t>& coordinates) const;
 
   size_t position(const std::vector<int64_t>& coordinates) const;
 
   /// Equal in type, sizes and values; 0 equals -0, and NaN equals NaN. What is not stored is zero.
-  bool operator==(const Array& other) const;
+  bool operator==(const DenseArray& other) const;
 };
 
-using Arrays = std::map<notation::TensorVar, Array>;
+using Arrays = std::map<notation::TensorVar, DenseArray>;
 
 }  // namespace spdistal::reference

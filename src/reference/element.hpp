@@ -6,15 +6,15 @@
 
 namespace spdistal::reference {
 
-struct Element {
+struct EvaluatedElement {
   Scalar value;
   bool absent = false;
 };
 
-inline Element nothing(ScalarType type) { return {zero(type), true}; }
-inline Element element_of(const notation::Literal& literal) { return {literal.value, is_zero(literal.value)}; }
-inline Element negate(const Element& a) { return {negate(a.value), a.absent}; }
-Element compute(notation::BinaryOp op, const Element& a, const Element& b);
-Element compute(notation::Function function, const std::vector<Element>& args);
+inline EvaluatedElement nothing(ScalarType type) { return {zero(type), true}; }
+inline EvaluatedElement element_of(const notation::Literal& literal) { return {literal.value, is_zero(literal.value)}; }
+inline EvaluatedElement negate(const EvaluatedElement& a) { return {negate(a.value), a.absent}; }
+EvaluatedElement compute(notation::BinaryOp op, const EvaluatedElement& a, const EvaluatedElement& b);
+EvaluatedElement compute(notation::Function function, const std::vector<EvaluatedElement>& args);
 
 }  // namespace spdistal::reference

@@ -27,10 +27,10 @@ class Evaluator {
   int64_t size(const IndexVar& var) const { return variables_.at(var).size; }
   int64_t& current(const IndexVar& var) { return variables_.at(var).value; }
 
-  std::function<Element()> value;
+  std::function<EvaluatedElement()> value;
 
  private:
-  using Formula = std::function<Element()>;
+  using Formula = std::function<EvaluatedElement()>;
   using Uses = std::map<IndexVar, size_t>;
   struct Variable {
     int64_t size, value = 0;
@@ -72,7 +72,7 @@ class Evaluator {
   }
   Formula sum_over(const IndexVar& var, ScalarType type, Formula term) {
     return [&variable = variables_.at(var), term = std::move(term), type = promote(type, ScalarType::Int32)] {
-      Element total = nothing(type);
+      EvaluatedElement total = nothing(type);
       for (variable.value = 0; variable.value < variable.size; variable.value++)
         total = compute(BinaryOp::Add, total, term());
       return total;
@@ -83,11 +83,11 @@ class Evaluator {
         expr, [&](const Access& n) { return element_of(n); },
         [&](const Literal& n) -> Formula { return [element = reference::element_of(n)] { return element; }; },
         // A number of the host is a value, be it zero.
-        [&](const Argument& n) -> Formula { return [element = Element{n.value}] { return element; }; },
+        [&](const Argument& n) -> Formula { return [element = EvaluatedElement{n.value}] { return element; }; },
         [&](const Neg& n) -> Formula { return [a = formula(n.a)] { return negate(a()); }; },
         [&](const Binary& n) -> Formula {
           return [op = n.op, a = formula(n.a), b = formula(n.b)] {
-            Element left = a();
+            EvaluatedElement left = a();
             return compute(op, left, b());
           };
         },
@@ -95,7 +95,7 @@ class Evaluator {
           std::vector<Formula> args;
           for (const Expr& arg : n.args) args.push_back(formula(arg));
           return [function = n.function, args] {
-            std::vector<Element> values;
+            std::vector<EvaluatedElement> values;
             for (const Formula& arg : args) values.push_back(arg());
             return compute(function, values);
           };
@@ -109,7 +109,7 @@ class Evaluator {
       std::vector<int64_t> coordinates;
       for (const int64_t* c : at) coordinates.push_back(*c);
       size_t position = array.position(coordinates);
-      return Element{array.values[position], !array.absent.empty() && array.absent[position]};
+      return EvaluatedElement{array.values[position], !array.absent.empty() && array.absent[position]};
     };
   }
 
@@ -123,8 +123,8 @@ class Evaluator {
 
 void evaluate(const Assignment& assignment, Arrays& arrays) {
   Evaluator evaluator(assignment, arrays);
-  const Array& old = arrays.at(assignment.lhs.tensor);
-  Array out = assignment.op == AssignOp::Set ? Array(old.type, old.dims) : old;
+  const DenseArray& old = arrays.at(assignment.lhs.tensor);
+  DenseArray out = assignment.op == AssignOp::Set ? DenseArray(old.type, old.dims) : old;
   out.absent.clear();
   std::vector<IndexVar> free;
   for (const IndexVar& var : assignment.lhs.indices)

@@ -15,19 +15,19 @@ using namespace notation;
 
 namespace {
 
-using Coordinates = std::vector<int64_t>;
+using ElementAt = std::vector<int64_t>;
 
 // The coordinates of the first levels that a tensor stores, in storage order.
-class Tree {
+class ElementTree {
  public:
-  Tree(const TensorVar& tensor, const Array& array) : order_(tensor.order()) {
+  ElementTree(const TensorVar& tensor, const DenseArray& array) : order_(tensor.order()) {
     const Format& format = tensor.format();
-    Coordinates at(order_, 0);
+    ElementAt at(order_, 0);
     // Every non-zero, as coordinates by level.
     std::function<void(size_t)> collect = [&](size_t level) {
       if (level == order_) {
         if (is_zero(array.at(at))) return;
-        Coordinates by_level;
+        ElementAt by_level;
         for (int dim : format.mode_order()) by_level.push_back(at[size_t(dim)]);
         stored_.push_back(by_level);
         return;
@@ -38,10 +38,10 @@ class Tree {
     collect(0);
     for (size_t level = 0; level < order_; level++) {
       levels_.emplace_back();
-      std::vector<Coordinates> parents = level == 0 ? std::vector<Coordinates>{{}} : levels_[level - 1];
-      for (const Coordinates& parent : parents)
+      std::vector<ElementAt> parents = level == 0 ? std::vector<ElementAt>{{}} : levels_[level - 1];
+      for (const ElementAt& parent : parents)
         for (int64_t c = 0; c < array.dims[size_t(format.mode_order()[level])]; c++) {
-          Coordinates child = parent;
+          ElementAt child = parent;
           child.push_back(c);
           if (stores_all(format.levels()[level]) || occurs(child)) levels_[level].push_back(child);
         }
@@ -49,30 +49,30 @@ class Tree {
   }
 
   // What level `last` stores below the given coordinates of the levels above.
-  std::vector<Coordinates> below(const Coordinates& prefix, size_t last) const {
-    std::vector<Coordinates> out;
-    for (const Coordinates& c : levels_[last])
+  std::vector<ElementAt> below(const ElementAt& prefix, size_t last) const {
+    std::vector<ElementAt> out;
+    for (const ElementAt& c : levels_[last])
       if (std::equal(prefix.begin(), prefix.end(), c.begin())) out.push_back(c);
     return out;
   }
 
  private:
-  bool occurs(const Coordinates& prefix) const {
+  bool occurs(const ElementAt& prefix) const {
     return std::any_of(stored_.begin(), stored_.end(),
-                       [&](const Coordinates& c) { return std::equal(prefix.begin(), prefix.end(), c.begin()); });
+                       [&](const ElementAt& c) { return std::equal(prefix.begin(), prefix.end(), c.begin()); });
   }
 
   size_t order_;
-  std::vector<Coordinates> stored_;
-  std::vector<std::vector<Coordinates>> levels_;
+  std::vector<ElementAt> stored_;
+  std::vector<std::vector<ElementAt>> levels_;
 };
 
 class Executor {
  public:
   Executor(const ConcreteStatement& statement, Arrays& arrays)
       : statement_(statement), provenance_(statement.provenance), arrays_(arrays) {
-    const Array& old = arrays.at(statement.result);
-    out_.emplace(statement.start == Start::Zero ? Array(old.type, old.dims) : old);
+    const DenseArray& old = arrays.at(statement.result);
+    out_.emplace(statement.start == Start::Zero ? DenseArray(old.type, old.dims) : old);
   }
 
   void run() {
@@ -98,7 +98,7 @@ class Executor {
         [&](const IndexBinary& n) { return combine(n.op, number(n.a), number(n.b)); },
         [&](const StoredCount& n) { return int64_t(stored(n.levels).size()); },
         [&](const StoredCoordinate& n) {
-          Coordinates at = stored(n.levels)[size_t(number(n.position))];
+          ElementAt at = stored(n.levels)[size_t(number(n.position))];
           int64_t fused = 0;
           for (size_t level = n.levels.first; level <= n.levels.last; level++)
             fused = fused * size(n.levels.var(level)) + at[level];
@@ -106,11 +106,11 @@ class Executor {
         });
   }
 
-  std::vector<Coordinates> stored(const Levels& levels) {
+  std::vector<ElementAt> stored(const Levels& levels) {
     const TensorVar& tensor = levels.access.tensor;
     auto tree = trees_.find(tensor);
-    if (tree == trees_.end()) tree = trees_.emplace(tensor, Tree(tensor, arrays_.at(tensor))).first;
-    Coordinates prefix;
+    if (tree == trees_.end()) tree = trees_.emplace(tensor, ElementTree(tensor, arrays_.at(tensor))).first;
+    ElementAt prefix;
     for (size_t level = 0; level < levels.first; level++) prefix.push_back(values_.at(levels.var(level)));
     return tree->second.below(prefix, levels.last);
   }
@@ -145,9 +145,9 @@ class Executor {
           each<Assign>(n.producer, [&](const Assign& a) {
             if (!made) made = a.lhs;
           });
-          Coordinates dims;
+          ElementAt dims;
           for (const IndexVar& var : made->indices) dims.push_back(size(var));
-          arrays_.insert_or_assign(made->tensor, Array(made->tensor.type(), dims));
+          arrays_.insert_or_assign(made->tensor, DenseArray(made->tensor.type(), dims));
           visit(n.producer);
           visit(n.consumer);
           arrays_.erase(made->tensor);
@@ -170,15 +170,15 @@ class Executor {
   }
 
   void visit_assign(const Assign& assign) {
-    Array& target = assign.lhs.tensor == statement_.result ? *out_ : arrays_.at(assign.lhs.tensor);
-    Coordinates at = coordinates(assign.lhs);
+    DenseArray& target = assign.lhs.tensor == statement_.result ? *out_ : arrays_.at(assign.lhs.tensor);
+    ElementAt at = coordinates(assign.lhs);
     Scalar value = evaluate(assign.rhs);
     if (assign.op == AssignOp::Add) value = compute(BinaryOp::Add, target.at(at), value);
     target.at(at) = convert(value, target.type);
   }
 
-  Coordinates coordinates(const Access& access) {
-    Coordinates at;
+  ElementAt coordinates(const Access& access) {
+    ElementAt at;
     for (const IndexVar& var : access.indices) at.push_back(values_.at(var));
     return at;
   }
@@ -206,9 +206,9 @@ class Executor {
   const ConcreteStatement& statement_;
   const Provenance& provenance_;
   Arrays& arrays_;
-  std::optional<Array> out_;
+  std::optional<DenseArray> out_;
   std::unordered_map<IndexVar, int64_t> values_;
-  std::map<TensorVar, Tree> trees_;
+  std::map<TensorVar, ElementTree> trees_;
 };
 
 }  // namespace

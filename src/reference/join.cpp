@@ -6,12 +6,9 @@
 #include <optional>
 #include <set>
 
-#include "reference/products.hpp"
-
 namespace spdistal::reference {
 
 using namespace notation;
-using Complex = std::complex<double>;
 
 namespace {
 
@@ -78,7 +75,7 @@ class Join {
     size_t begin = 0, end = 0;
   };
   struct Step {
-    const Entries* entries;
+    const EntryList* entries;
     std::vector<std::pair<size_t, size_t>> known, fresh, same;  // a dimension, and the slot of its variable
     std::vector<size_t> order;                                  // of the entries: those with equal known ones together
     CoordinateMap<Group> groups;                                // by known ones
@@ -92,7 +89,7 @@ class Join {
   bool firsts_differ() const { return !steps_.empty() && !steps_[0].known.empty(); }
   size_t slot_of(const IndexVar& var) { return slots_.try_emplace(var, slots_.size()).first->second; }
 
-  void add_step(const Access& access, const Entries& entries) {
+  void add_step(const Access& access, const EntryList& entries) {
     std::vector<std::pair<size_t, size_t>> known, fresh, same;
     size_t before = slots_.size();
     std::set<size_t> seen;

@@ -2,7 +2,6 @@
 // products, and each product is a join of its factors' entries. Slow against a kernel, but time goes with the products
 // there are, and memory with what is stored and one slice of the result.
 #pragma once
-#include <complex>
 #include <functional>
 #include <map>
 #include <span>
@@ -10,23 +9,24 @@
 
 #include "notation/index_notation.hpp"
 #include "reference/coordinate_map.hpp"
+#include "reference/products.hpp"
 
 namespace spdistal::reference {
 
 /// A tensor as its entries: for each value as many coordinates as there are dimensions. What is not listed is zero.
-struct Entries {
+struct EntryList {
   std::vector<int64_t> dims;
   std::vector<int64_t> coordinates = {};
-  std::vector<std::complex<double>> values = {};
+  std::vector<Complex> values = {};
 
   size_t size() const { return values.size(); }
   std::span<const int64_t> at(size_t n) const { return {coordinates.data() + n * dims.size(), dims.size()}; }
 };
-using EntryTable = std::map<notation::TensorVar, Entries>;
+using EntryTable = std::map<notation::TensorVar, EntryList>;
 
 /// An element of the result: its value, and the sum of the sizes of all terms, against which an error is measured.
 struct Judged {
-  std::complex<double> value = 0;
+  Complex value = 0;
   double magnitude = 0;
 };
 using JudgedElements = CoordinateMap<Judged>;

@@ -8,14 +8,13 @@
 namespace spdistal::reference {
 
 using namespace notation;
-using Complex = std::complex<double>;
 
 namespace {
 
 using Products = std::optional<std::vector<Product>>;
-using Uses = std::map<IndexVar, size_t>;
+using VariableUses = std::map<IndexVar, size_t>;
 
-void count_uses(const Expr& expr, Uses& uses) {
+void count_uses(const Expr& expr, VariableUses& uses) {
   if (auto* access = expr.as<Access>())
     for (const IndexVar& var : access->indices) uses[var]++;
   children(expr, [&](const Expr& child) { count_uses(child, uses); });
@@ -34,12 +33,12 @@ class Multiplier {
 
   Products operator()(const Expr& expr) {
     Products products = plain(expr);
-    Uses uses;
+    VariableUses uses;
     count_uses(expr, uses);
     for (const auto& [var, times] : uses) {
       bool held = false;
       children(expr, [&, var = var](const Expr& child) {
-        Uses inner;
+        VariableUses inner;
         count_uses(child, inner);
         held |= inner.contains(var) && inner.at(var) == total_.at(var);
       });
@@ -119,7 +118,7 @@ class Multiplier {
   const std::function<int64_t(const IndexVar&)>& size_;
   bool whole_;  // numbers all the way
   std::set<IndexVar> left_, explicit_;
-  Uses total_;
+  VariableUses total_;
 };
 
 }  // namespace

@@ -9,9 +9,11 @@
 
 namespace spdistal::reference {
 
+using Complex = std::complex<double>;
+
 /// A number times accesses. Each sum has a variable of its own; what the left side lacks is summed.
 struct Product {
-  std::complex<double> coefficient = 1;
+  Complex coefficient = 1;
   std::vector<notation::Access> factors;
 };
 

@@ -20,7 +20,7 @@ Result<> check_place(std::string_view command, const ConcreteStatement& statemen
                                    refuse.name(at), refuse.name(loop.var), decision(loop.tags)),
                        "communicate at a distributed loop, or at a sequential one directly inside those");
   bool distributed =
-      std::any_of(loops.begin(), loops.end(), [](const Forall& l) { return l.tags.place == Place::Distributed; });
+      std::any_of(loops.begin(), loops.end(), [](const Forall& l) { return l.tags.place == LoopPlace::Distributed; });
   if (!distributed)
     return refuse.at(
         at, fmt::format("no loop around {} is distributed, so that there is nothing to fetch", refuse.name(at)),

@@ -10,9 +10,9 @@ namespace spdistal::schedule {
 namespace {
 
 // Reads one value of each type that parameters have.
-class Reader {
+class ScheduleReader {
  public:
-  Reader(Lexer& in, const Names& names) : in_(in), names_(names) {}
+  ScheduleReader(Lexer& in, const KnownNames& names) : in_(in), names_(names) {}
 
   IndexVar read(std::type_identity<IndexVar>, std::string_view what) {
     return names_.scope.variable(in_.expect_name(fmt::format("the variable '{}'", what)).text);
@@ -102,13 +102,13 @@ class Reader {
   }
 
   Lexer& in_;
-  const Names& names_;
+  const KnownNames& names_;
   bool last = false;
 };
 
 template <class C>
-Command parse_as(Lexer& in, const Names& names) {
-  Reader reader(in, names);
+Command parse_as(Lexer& in, const KnownNames& names) {
+  ScheduleReader reader(in, names);
   in.expect("(");
   constexpr size_t count = std::tuple_size_v<decltype(C::params)>;
   size_t index = 0;
@@ -119,7 +119,7 @@ Command parse_as(Lexer& in, const Names& names) {
 }
 
 template <class... C>
-Command parse_any(Lexer& in, const Token& name, const Names& names, const std::variant<C...>*) {
+Command parse_any(Lexer& in, const Token& name, const KnownNames& names, const std::variant<C...>*) {
   std::optional<Command> out;
   // A command that is cut short or too long is shown with what it takes.
   auto read = [&]<class D>(const D*) {
@@ -143,7 +143,7 @@ Command parse_any(Lexer& in, const Token& name, const Names& names, const std::v
 
 }  // namespace
 
-std::vector<ParsedCommand> parse(std::string_view text, const Names& names) {
+std::vector<ParsedCommand> parse(std::string_view text, const KnownNames& names) {
   Lexer in(text, "schedule");
   std::vector<ParsedCommand> out;
   while (!in.at_end()) {
@@ -156,7 +156,7 @@ std::vector<ParsedCommand> parse(std::string_view text, const Names& names) {
   return out;
 }
 
-Scheduled apply_text(std::string_view text, const Names& names, notation::ConcreteStatement statement) {
+Scheduled apply_text(std::string_view text, const KnownNames& names, notation::ConcreteStatement statement) {
   Scheduled out{{}, std::move(statement)};
   // A second sum over j has a loop of its own, which prints as j2: that is its name here too.
   notation::Printer printed;

@@ -29,7 +29,7 @@ Diagnostic Refusal::whole(const std::string& message, std::string hint) {
 
 std::string decision(const LoopTags& tags) {
   if (!tags.leaf.empty()) return "substituted by " + tags.leaf;
-  if (tags.place == Place::Distributed) return "distributed";
+  if (tags.place == LoopPlace::Distributed) return "distributed";
   if (tags.parallel) return "parallelized";
   if (!tags.communicate.empty()) return "a place of communication";
   if (tags.unroll > 1) return "unrolled";

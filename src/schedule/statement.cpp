@@ -13,7 +13,7 @@
 namespace spdistal {
 
 using namespace notation;
-using reference::Element;
+using reference::EvaluatedElement;
 
 namespace {
 
@@ -25,19 +25,19 @@ Scalar any_value(const Argument& argument) {
 }
 
 // An expression where its tensors store nothing. What is divided by a tensor counts as zero with it.
-Element at_nothing(const Expr& expr) {
+EvaluatedElement at_nothing(const Expr& expr) {
   return match(
       expr, [](const notation::Access& n) { return reference::nothing(n.tensor.type()); },
       [](const Literal& n) { return reference::element_of(n); },
-      [](const Argument& n) { return Element{any_value(n)}; },
+      [](const Argument& n) { return EvaluatedElement{any_value(n)}; },
       [](const Neg& n) { return reference::negate(at_nothing(n.a)); },
       [](const Binary& n) {
-        Element a = at_nothing(n.a);
+        EvaluatedElement a = at_nothing(n.a);
         if (n.op == BinaryOp::Div && reference::is_zero(a.value)) return a;
         return reference::compute(n.op, a, at_nothing(n.b));
       },
       [](const Call& n) {
-        std::vector<Element> args;
+        std::vector<EvaluatedElement> args;
         for (const Expr& arg : n.args) args.push_back(at_nothing(arg));
         return reference::compute(n.function, args);
       },

@@ -16,18 +16,18 @@ using runtime::Space;
 
 namespace {
 
-using Path = std::vector<int64_t>;
+using PathTo = std::vector<int64_t>;
 
 // An interval in storage order: all elements between two paths, both included.
 struct Stretch {
-  Path first, last;
+  PathTo first, last;
   bool operator==(const Stretch&) const = default;
 };
 
 // The stretch of a share as far as coordinates and fused numbers tell; nothing where it is none.
 std::optional<Stretch> stretch_of(const Share& share, const Format& format, const std::vector<int64_t>& dims) {
   size_t order = dims.size();
-  Stretch out{Path(order), Path(order)};
+  Stretch out{PathTo(order), PathTo(order)};
   bool several = false;  // levels above have more than one coordinate
   for (size_t k = 0; k < order; k++) {
     size_t d = size_t(format.mode_order()[k]);
@@ -39,7 +39,7 @@ std::optional<Stretch> stretch_of(const Share& share, const Format& format, cons
     several = several || side.size() > 1;
   }
   for (const FusedRange& fused : share.fused) {
-    Stretch numbers{Path(order), Path(order)};
+    Stretch numbers{PathTo(order), PathTo(order)};
     for (size_t k = 0; k < order; k++) numbers.last[k] = dims[size_t(format.mode_order()[k])] - 1;
     if (fused.dims.size() > order) return std::nullopt;
     int64_t first = std::max<int64_t>(fused.range.lo, 0), last = fused.range.hi - 1;
@@ -63,7 +63,7 @@ std::vector<int64_t> parts_of(const Share& share) {
 // What pieces tell of themselves at a counted level.
 struct Ends {
   int64_t nodes = 0;
-  Path first, last;
+  PathTo first, last;
 };
 using PieceEnds = std::vector<Ends>;  // by counted level
 
@@ -73,7 +73,7 @@ runtime::Bytes write_ends(const Tree& tree, Range colours, const std::vector<Sto
   // A piece that all others are copies of is compared with none: it may be on a GPU, and stays there.
   bool several = std::any_of(alike.begin(), alike.end(), [&](int64_t c) { return c != alike[0]; });
   auto path = [&](const Pattern& pattern, size_t level, int64_t node) {
-    return several ? path_to(pattern, level, node) : Path(level + 1);
+    return several ? path_to(pattern, level, node) : PathTo(level + 1);
   };
   for (int64_t c = colours.lo; c < colours.hi; c++) {
     if (alike[size_t(c)] != c) continue;
@@ -111,7 +111,7 @@ std::map<int64_t, PieceEnds> read_ends(const Tree& tree, const std::vector<runti
 std::vector<int64_t> in_order(const Shares& shares, const Format& format, const std::vector<int64_t>& dims,
                               const std::map<int64_t, PieceEnds>& ends) {
   struct Key {
-    Path path;
+    PathTo path;
     std::vector<int64_t> parts;
     int64_t colour;
     auto operator<=>(const Key&) const = default;
@@ -124,7 +124,7 @@ std::vector<int64_t> in_order(const Shares& shares, const Format& format, const 
       continue;
     }
     Stretch stretch = *stretch_of(share, format, dims);
-    Path path = share.positions.empty() ? stretch.first : piece.back().nodes > 0 ? piece.back().first : stretch.last;
+    PathTo path = share.positions.empty() ? stretch.first : piece.back().nodes > 0 ? piece.back().first : stretch.last;
     keys.push_back({std::move(path), parts_of(share), colour});
   }
   std::sort(keys.begin(), keys.end());
@@ -134,7 +134,7 @@ std::vector<int64_t> in_order(const Shares& shares, const Format& format, const 
 }
 
 // How many positions of a counted level a node stands after one that does not come later.
-int64_t steps(const CountedLevel& counted, const Path& before, const Path& here) {
+int64_t steps(const CountedLevel& counted, const PathTo& before, const PathTo& here) {
   size_t depth = 0;
   while (depth < here.size() && before[depth] == here[depth]) depth++;
   return depth == here.size() ? 0 : counted.step(depth, before[counted.level], here[counted.level]);
@@ -182,13 +182,13 @@ int64_t count_distinct(runtime::Transport& transport, const CountedLevel& counte
   // The last node of the ranks before tells what lies between it and the first here.
   runtime::Writer last;
   if (!nodes.empty()) last.put_all(nodes.at(nodes.size() - 1));
-  std::optional<Path> before;
+  std::optional<PathTo> before;
   std::vector<runtime::Bytes> all = share(transport, last.take());
   for (int r = 0; r < transport.rank(); r++)
     if (!all[size_t(r)].empty()) before = runtime::Reader(all[size_t(r)]).take_all<int64_t>(counted.end + 1);
   int64_t sum = 0;
   for (int64_t n = 0; n < nodes.size(); n++) {
-    Path here(nodes.at(n).begin(), nodes.at(n).end());
+    PathTo here(nodes.at(n).begin(), nodes.at(n).end());
     sum += before ? steps(counted, *before, here) : 1;
     before = std::move(here);
   }
@@ -263,7 +263,7 @@ Counts count_positions(runtime::Transport& transport, const Shares& simple, cons
   for (int64_t c = colours.lo; c < colours.hi; c++) {
     const Pattern& pattern = pieces[size_t(c - colours.lo)].pattern();
     std::vector<int64_t>& base = out.bases.emplace_back();
-    Path path;  // of the first position, as far as ranges tell
+    PathTo path;  // of the first position, as far as ranges tell
     for (size_t k = 0; k < dims.size(); k++) {
       path.push_back(pattern.level(k).range.lo);
       auto above = tree.counted_at(k);

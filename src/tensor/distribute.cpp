@@ -60,7 +60,7 @@ Home at_one_place(Transport& transport, Storage whole, const Format& format, Sha
 // What a rank keeps of records that all ranks have.
 Bring keep_own(Transport& transport, int64_t colours) {
   Range mine = runtime::Mapping(colours, transport.size()).colours_of(transport.rank());
-  return [mine](Records records, const runtime::Place& place) {
+  return [mine](Records records, const runtime::Destinations& place) {
     std::vector<Records> out(size_t(mine.size()), Records(records.order(), records.type()));
     std::vector<int64_t> to;
     for (int64_t k = 0; k < records.size(); k++) {
@@ -142,7 +142,7 @@ Home pack(Transport& transport, Coordinates mine, const Format& format, Shares s
   }
   int64_t colours = shares.grid.count();
   return make_home(transport, std::move(entries), dims, format, std::move(shares),
-                   [&](Records records, const runtime::Place& place) {
+                   [&](Records records, const runtime::Destinations& place) {
                      return deliver(transport, std::move(records), colours, place, options);
                    });
 }

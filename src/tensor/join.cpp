@@ -55,7 +55,7 @@ Outgoing coordinates_at(const IndexArray& array, Range positions, IndexWidth wid
 
 }  // namespace
 
-std::vector<Outgoing> outgoing(const Storage& storage, const Positions& slice) {
+std::vector<Outgoing> outgoing(const Storage& storage, const SlicePositions& slice) {
   const Pattern& pattern = storage.pattern();
   std::vector<Outgoing> out;
   for (size_t k = 0; k < slice.size(); k++)

@@ -9,7 +9,7 @@
 namespace spdistal {
 
 /// Of each level the positions that a slice has, in the storage that it is cut from.
-using Positions = std::vector<Range>;
+using SlicePositions = std::vector<Range>;
 
 /// Bytes that leave: where they lie, or in memory of their own.
 struct Outgoing {
@@ -18,7 +18,7 @@ struct Outgoing {
 };
 /// What a slice is made of: the arrays of all levels, as narrow as pieces have them, then the values. Everything hangs from
 /// one root, which needs no array.
-std::vector<Outgoing> outgoing(const Storage& storage, const Positions& slice);
+std::vector<Outgoing> outgoing(const Storage& storage, const SlicePositions& slice);
 
 struct Part {
   size_t source;                // its place in storage order

@@ -24,7 +24,7 @@ Entries number_entries(runtime::Transport& transport, runtime::Records sorted, c
 Entries number_entries(runtime::Records sorted, const Format& format, const Tree& tree);
 
 /// Brings records to the colours of this rank: over the transport, or by keeping what is here.
-using Bring = std::function<std::vector<runtime::Records>(runtime::Records, const runtime::Place&)>;
+using Bring = std::function<std::vector<runtime::Records>(runtime::Records, const runtime::Destinations&)>;
 
 /// Collective. The home of entries.
 Home make_home(runtime::Transport& transport, Entries entries, const std::vector<int64_t>& dims, const Format& format,

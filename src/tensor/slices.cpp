@@ -32,14 +32,14 @@ bool can_be_sliced(const Format& format, const Tree& tree) {
 // ---- what colours take ----
 
 // An interval of the first level's coordinates, or a block of positions.
-struct Taken {
+struct TakenShare {
   std::vector<Range> ranges;  // of each dimension
   std::optional<PositionBlock> block;
 };
 
-std::optional<Taken> taken_by(const Share& share, const Format& format, const Tree& tree,
-                              const std::vector<int64_t>& dims) {
-  Taken out{hull(share, dims), std::nullopt};
+std::optional<TakenShare> taken_by(const Share& share, const Format& format, const Tree& tree,
+                                   const std::vector<int64_t>& dims) {
+  TakenShare out{hull(share, dims), std::nullopt};
   if (holds_nothing(share, dims)) return out;
   size_t first = size_t(format.mode_order()[0]);
   bool all = true;  // coordinates of the other dimensions
@@ -53,13 +53,13 @@ std::optional<Taken> taken_by(const Share& share, const Format& format, const Tr
   return out;
 }
 
-std::optional<std::vector<Taken>> taken_by_all(const Shares& simple, const Format& format,
-                                               const std::vector<int64_t>& dims) {
+std::optional<std::vector<TakenShare>> taken_by_all(const Shares& simple, const Format& format,
+                                                    const std::vector<int64_t>& dims) {
   Tree tree(format, dims);
   if (!can_be_sliced(format, tree)) return std::nullopt;
-  std::vector<Taken> out;
+  std::vector<TakenShare> out;
   for (const Share& share : simple.of) {
-    std::optional<Taken> taken = taken_by(share, format, tree, dims);
+    std::optional<TakenShare> taken = taken_by(share, format, tree, dims);
     if (!taken) return std::nullopt;
     out.push_back(std::move(*taken));
   }
@@ -68,7 +68,7 @@ std::optional<std::vector<Taken>> taken_by_all(const Shares& simple, const Forma
 
 // ---- what there is ----
 
-struct Source {
+struct SliceSource {
   int rank;
   Range coordinates;               // of the first level
   std::vector<int64_t> positions;  // of each level, how many
@@ -88,20 +88,20 @@ std::vector<int64_t> positions_of(const Pattern& pattern) {
 }
 
 // What all ranks bring, in storage order; nothing where they bring the same coordinates.
-std::optional<std::vector<Source>> sources_of(Transport& transport, const Pattern& mine) {
+std::optional<std::vector<SliceSource>> sources_of(Transport& transport, const Pattern& mine) {
   runtime::Writer out;
   out.put(first_coordinates(mine));
   out.put_all(std::span<const int64_t>(positions_of(mine)));
-  std::vector<Source> all;
+  std::vector<SliceSource> all;
   int rank = 0;
   for (const runtime::Bytes& bytes : share(transport, out.take())) {
     runtime::Reader in(bytes);
     Range coordinates = in.take<Range>();
     all.push_back({rank++, coordinates, in.take_all<int64_t>(mine.order())});
   }
-  std::erase_if(all, [](const Source& source) { return source.coordinates.size() == 0; });
+  std::erase_if(all, [](const SliceSource& source) { return source.coordinates.size() == 0; });
   std::sort(all.begin(), all.end(),
-            [](const Source& a, const Source& b) { return a.coordinates.lo < b.coordinates.lo; });
+            [](const SliceSource& a, const SliceSource& b) { return a.coordinates.lo < b.coordinates.lo; });
   for (size_t s = 1; s < all.size(); s++)
     if (all[s].coordinates.lo < all[s - 1].coordinates.hi) return std::nullopt;
   return all;
@@ -110,8 +110,8 @@ std::optional<std::vector<Source>> sources_of(Transport& transport, const Patter
 // ---- cutting ----
 
 // The positions of all levels that belong to those of one.
-Positions around(const Pattern& pattern, size_t k, Range at) {
-  Positions out(pattern.order());
+SlicePositions around(const Pattern& pattern, size_t k, Range at) {
+  SlicePositions out(pattern.order());
   out[k] = at;
   auto functions = [&](size_t level) -> const LevelFunctions& {
     return functions_of(pattern.format().levels()[level]);
@@ -141,8 +141,8 @@ int64_t first_from(const Pattern& pattern, int64_t coordinate) {
 }
 
 // What a colour takes of a storage; nothing where it takes none of it.
-std::optional<Positions> cut(const Pattern& pattern, size_t source, std::span<const Source> sources,
-                             const Taken& taken) {
+std::optional<SlicePositions> cut(const Pattern& pattern, size_t source, std::span<const SliceSource> sources,
+                                  const TakenShare& taken) {
   Range at;
   size_t level = taken.block ? taken.block->level : 0;
   if (taken.block) {
@@ -166,13 +166,13 @@ std::optional<Positions> cut(const Pattern& pattern, size_t source, std::span<co
 // A slice of this rank's storage for a colour.
 struct Leaving {
   int64_t colour;
-  Positions positions;
+  SlicePositions positions;
 };
 
 class Slicing {
  public:
-  Slicing(Transport& transport, const Format& format, Storage& mine, std::vector<Taken> taken,
-          std::vector<Source> sources)
+  Slicing(Transport& transport, const Format& format, Storage& mine, std::vector<TakenShare> taken,
+          std::vector<SliceSource> sources)
       : transport_(transport),
         format_(format),
         mine_(mine),
@@ -228,7 +228,7 @@ class Slicing {
     return out;
   }
   Joined joined(int64_t colour, std::vector<Part> parts) const {
-    const Taken& taken = taken_[size_t(colour)];
+    const TakenShare& taken = taken_[size_t(colour)];
     std::vector<Range> ranges = taken.ranges;
     if (taken.block && parts.empty()) std::fill(ranges.begin(), ranges.end(), Range{});
     else if (taken.block && !is_listed(format_.levels()[0]))
@@ -249,7 +249,7 @@ class Slicing {
   // Is the storage, just as it is, the piece of its slice's colour?
   bool is_piece(const Leaving& slice) const {
     if (mine_.is_borrowed()) return false;
-    const Taken& taken = taken_[size_t(slice.colour)];
+    const TakenShare& taken = taken_[size_t(slice.colour)];
     for (size_t k = 0; k < slice.positions.size(); k++) {
       const LevelArrays& level = mine_.pattern().level(k);
       bool as_parts_are = k == 0 && taken.block && !is_listed(format_.levels()[0]);
@@ -333,15 +333,15 @@ class Slicing {
   Transport& transport_;
   const Format& format_;
   Storage& mine_;
-  std::vector<Taken> taken_;  // by colour
-  std::vector<Source> sources_;
+  std::vector<TakenShare> taken_;  // by colour
+  std::vector<SliceSource> sources_;
   runtime::Mapping mapping_;
   size_t source_ = 0;                     // which of them is this rank's; their number where it has none
   std::vector<std::vector<Leaving>> to_;  // by rank
 };
 
-std::optional<std::vector<Taken>> taken_of(Transport& transport, const Storage& mine, const Format& format,
-                                           const Shares& shares) {
+std::optional<std::vector<TakenShare>> taken_of(Transport& transport, const Storage& mine, const Format& format,
+                                                const Shares& shares) {
   return runtime::together(transport, [&] {
     check(shares, format, mine.dims()).value();
     return taken_by_all(simplified(shares, format, mine.dims()), format, mine.dims());
@@ -355,9 +355,9 @@ bool are_slices(const Shares& simple, const Format& format, const std::vector<in
 }
 
 std::optional<Home> move_slices(Transport& transport, Storage& mine, const Format& format, const Shares& shares) {
-  std::optional<std::vector<Taken>> taken = taken_of(transport, mine, format, shares);
+  std::optional<std::vector<TakenShare>> taken = taken_of(transport, mine, format, shares);
   if (!taken) return std::nullopt;
-  std::optional<std::vector<Source>> sources = sources_of(transport, mine.pattern());
+  std::optional<std::vector<SliceSource>> sources = sources_of(transport, mine.pattern());
   if (!sources) return std::nullopt;
   std::vector<int64_t> dims = mine.dims();
   ScalarType type = mine.type();
@@ -366,9 +366,10 @@ std::optional<Home> move_slices(Transport& transport, Storage& mine, const Forma
 }
 
 std::optional<Home> keep_slices(Transport& transport, Storage& whole, const Format& format, const Shares& shares) {
-  std::optional<std::vector<Taken>> taken = taken_of(transport, whole, format, shares);
+  std::optional<std::vector<TakenShare>> taken = taken_of(transport, whole, format, shares);
   if (!taken) return std::nullopt;
-  std::vector<Source> sources{{transport.rank(), first_coordinates(whole.pattern()), positions_of(whole.pattern())}};
+  std::vector<SliceSource> sources{
+      {transport.rank(), first_coordinates(whole.pattern()), positions_of(whole.pattern())}};
   std::vector<int64_t> dims = whole.dims();
   ScalarType type = whole.type();
   std::vector<Storage> pieces = Slicing(transport, format, whole, std::move(*taken), std::move(sources)).keep();

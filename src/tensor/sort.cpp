@@ -18,12 +18,12 @@ using runtime::Keyed;
 namespace {
 
 // One dimension within a key.
-struct Field {
+struct KeyField {
   size_t dimension;
   int shift, bits;
   uint64_t mask() const { return bits == 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1; }
 };
-using Key = std::vector<Field>;
+using Key = std::vector<KeyField>;
 
 // The keys that the dimensions need, the innermost first.
 std::vector<Key> keys_for(const std::vector<int64_t>& dims, std::span<const int> mode_order) {
@@ -48,7 +48,7 @@ void sort_by_key(Array<Keyed>& records, Array<Keyed>& spare) {
 template <class Entry>
 void fill_keys(const Coordinates& entries, const Key& key, Array<Keyed>& records, Entry&& entry) {
   std::vector<const int64_t*> columns;
-  for (const Field& field : key) columns.push_back(entries.column(field.dimension).data());
+  for (const KeyField& field : key) columns.push_back(entries.column(field.dimension).data());
   int64_t n = records.size();
 #pragma omp parallel for schedule(static) if (n > 100000)
   for (int64_t i = 0; i < n; i++) {

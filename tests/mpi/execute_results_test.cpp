@@ -46,7 +46,7 @@ void on_machines(PlacedText text, F&& check) {
 
 // Of equal shares of the stored elements: how many begin with coordinates, of the first dimensions, that the share before
 // ended with.
-int64_t cut_elements(const reference::Array& array, size_t dims, int64_t pieces) {
+int64_t cut_elements(const reference::DenseArray& array, size_t dims, int64_t pieces) {
   std::vector<std::vector<int64_t>> stored;
   test::each_element(array.dims, [&](const std::vector<int64_t>& at, size_t position) {
     if (!reference::is_zero(array.values[position])) stored.emplace_back(at.begin(), at.begin() + long(dims));
@@ -99,7 +99,7 @@ TEST(SparseResults, OfSpttvByNonZerosAddUpOnlyWhatIsCutBetweenColours) {
                  .sizes = {{"i", 7}, {"j", 4}, {"k", 9}},
                  .distributions = {"B(x,y,z) fuse(x,y,z,f) -> M(~f)"},
                  .schedule = "fuse(i,j,g); fuse(g,k,f); pos(f,fp,B(i,j,k)); divide(fp,fo,fi,M.x); distribute(fo)"},
-                [](PlacedRun& run, int, const reference::Array& b, int64_t pieces) {
+                [](PlacedRun& run, int, const reference::DenseArray& b, int64_t pieces) {
                   PieceReport::Moved moved = run.report().total("A(i,j)");
                   EXPECT_EQ(moved.received, bytes * cut_elements(b, 2, pieces));
                   EXPECT_EQ(moved.packed, 0);
@@ -110,7 +110,7 @@ TEST(SparseResults, OfSpttvByNonZerosAddUpOnlyWhatIsCutBetweenColours) {
 TEST(SparseResults, MayBeOneElementThatAllColoursHaveAPartOf) {
   on_machines(
       {.statement = "a(i) = B(i,j) * c(j)", .formats = "a:s B:ss", .sizes = {{"i", 2}, {"j", 90}}, .schedule = shares},
-      [](PlacedRun& run, int, const reference::Array& b, int64_t pieces) {
+      [](PlacedRun& run, int, const reference::DenseArray& b, int64_t pieces) {
         EXPECT_EQ(run.report().total("a(i)").received, bytes * cut_elements(b, 1, pieces));
         EXPECT_EQ(cut_elements(b, 1, pieces), pieces - 1);
       });

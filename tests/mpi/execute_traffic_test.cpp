@@ -22,7 +22,7 @@ using test::PlacedText;
 using Coordinates = std::vector<std::vector<int64_t>>;
 
 // The stored elements of a sparse tensor, in the order of a row-major format.
-Coordinates stored(const reference::Array& array) {
+Coordinates stored(const reference::DenseArray& array) {
   Coordinates out;
   test::each_element(array.dims, [&](const std::vector<int64_t>& at, size_t position) {
     if (!reference::is_zero(array.values[position])) out.push_back(at);
@@ -98,7 +98,7 @@ void expect_nothing_moved(const Report& report, const std::vector<std::string>& 
     EXPECT_EQ(report.bytes_sent(kind), 0) << kind;
 }
 
-const reference::Array& array_of(const PlacedProgram& program, const reference::Arrays& data, const char* tensor) {
+const reference::DenseArray& array_of(const PlacedProgram& program, const reference::Arrays& data, const char* tensor) {
   return data.at(program.tensors.at(tensor));
 }
 

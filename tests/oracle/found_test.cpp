@@ -12,7 +12,7 @@ namespace {
 
 // Values by position; of sparse tensors zeros are not stored.
 TensorCase tensor(const std::string& levels, std::vector<int64_t> dims, const std::vector<double>& values) {
-  reference::Array array(ScalarType::Float64, dims);
+  reference::DenseArray array(ScalarType::Float64, dims);
   for (size_t k = 0; k < values.size(); k++) array.values[k] = values[k];
   return {format_of("T:" + levels, "T", dims.size()), array, std::vector<bool>(dims.size())};
 }
@@ -50,8 +50,8 @@ TEST(Found, ChunksThatAreReadyWaitForValuesThatAreReordered) {
 TEST(Found, WhatIsAddedIsRoundedWithWhatItIsAddedTo) {
   for (auto [type, added] : {std::pair{ScalarType::Int32, -0.75}, {ScalarType::Bool, -1.0}}) {
     ProgramCase program{"a(i) += b(i)", {{"a", tensor("d", {2}, {})}, {"b", tensor("d", {2}, {added, added})}}, {}};
-    reference::Array& old = program.tensors.at("a").array;
-    old = reference::Array(type, {2});
+    reference::DenseArray& old = program.tensors.at("a").array;
+    old = reference::DenseArray(type, {2});
     for (Scalar& value : old.values) value = type == ScalarType::Bool ? Scalar(true) : Scalar(int32_t(1));
     program.setting = {.ranks = 2};
     expect_right(program);

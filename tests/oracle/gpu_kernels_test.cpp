@@ -71,8 +71,8 @@ void expect_right(const GpuKernel& kernel, const std::string& schedule, ScalarTy
   if (schedule.empty()) program.statement = over_gpu(make_statement(program.assignment).scheduled);
   codegen::GpuJit& gpu = test::gpu();
   // Rows are longer than the last of them says: there is too little room for what items walk along.
-  const passes::Mapping mappings[] = {{}, {.lanes = 1}, {.lanes = 4}, {.lanes = 16}, {.average_row = 1}};
-  for (const passes::Mapping& mapping : mappings) {
+  const passes::GridMapping mappings[] = {{}, {.lanes = 1}, {.lanes = 4}, {.lanes = 16}, {.average_row = 1}};
+  for (const passes::GridMapping& mapping : mappings) {
     Leaf leaf(program.statement, stored.storages, LeafOptions{.device = gpu.device().place(), .mapping = mapping});
     codegen::Kernel code = gpu.load(leaf.launches());
     SCOPED_TRACE(code.text());

@@ -23,8 +23,8 @@ using namespace notation;
 constexpr int64_t rows = 5, inner = 4, columns = 300;
 
 // So many entries of small whole numbers; columns lie so far apart that a table with `places` has one place for all.
-reference::Array draw(std::mt19937_64& random, int64_t n, int64_t m, int64_t entries, int64_t places) {
-  reference::Array out(ScalarType::Float64, {n, m});
+reference::DenseArray draw(std::mt19937_64& random, int64_t n, int64_t m, int64_t entries, int64_t places) {
+  reference::DenseArray out(ScalarType::Float64, {n, m});
   auto number = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
   for (int64_t e = 0; e < entries; e++) {
     int64_t row = number(0, n - 1), column = number(0, (m - 1) / places) * places;
@@ -53,10 +53,10 @@ using Caller = std::function<void(const Leaf& leaf, spd_call& call)>;
 void expect_right(const Product& product, std::mt19937_64& random, int64_t entries, int64_t places,
                   const Caller& caller) {
   test::ProgramCase described{product.statement, {}, {product.schedule}};
-  auto add = [&](const char* name, const std::string& format, const reference::Array& array) {
+  auto add = [&](const char* name, const std::string& format, const reference::DenseArray& array) {
     described.tensors.emplace(name, test::TensorCase{Format::parse(format), array, {true, true}});
   };
-  add("A", product.a, reference::Array(ScalarType::Float64, {rows, columns}));
+  add("A", product.a, reference::DenseArray(ScalarType::Float64, {rows, columns}));
   add("B", "ds", draw(random, rows, inner, 12, 1));
   add("C", product.c, draw(random, inner, columns, entries, places));
   if (product.statement.find("D(") != std::string::npos)
@@ -105,7 +105,7 @@ TEST(HashedWorkspaces, TakeNoRoomForWhatADimensionHas) {
   insert(b, 7, 5, 2), insert(b, 7, n - 1, 3);
   insert(c, 5, 1, 10), insert(c, 5, n - 2, 20), insert(c, n - 1, n - 2, 30);
   Storage stored_b = pack(std::move(b), Format::parse("ss")), stored_c = pack(std::move(c), Format::parse("ss"));
-  Scope scope;
+  ParseScope scope;
   auto declare = [&](const char* name) {
     return scope.tensors
         .emplace(name, TensorVar({Symbol(name), ScalarType::Float64, {Extent(n), Extent(n)}, Format::parse("ss")}))

@@ -62,12 +62,12 @@ class InPieces {
     assembly = leaf.kernel().assembly;
 
     const TensorVar& result = assignment_.lhs.tensor;
-    reference::Array wanted = [&] {
+    reference::DenseArray wanted = [&] {
       reference::Arrays all = arrays_;
       reference::evaluate(assignment_, all);
       return all.at(result);
     }();
-    reference::Array sum(result.type(), wanted.dims);
+    reference::DenseArray sum(result.type(), wanted.dims);
     if (statement_.start == Start::Old) sum = arrays_.at(result);
     bool dense = assembly == lower::Assembly::Dense;
     Storage in_place = to_storage(sum, in_place_format(result));
@@ -136,7 +136,7 @@ class InPieces {
     return std::nullopt;
   }
 
-  void cut(const lower::Kernel& kernel, Walk& walk) {
+  void cut(const lower::Lowered& kernel, Walk& walk) {
     std::vector<Coordinates> entries;
     stored_coordinates_.clear();
     for (const notation::Access& access : kernel.operands) {
@@ -189,7 +189,7 @@ class InPieces {
   }
 
   // What the dense levels of a piece have to cover, dimension by dimension, and sometimes more.
-  std::vector<Range> bounds_of(const lower::Kernel& kernel, Walk& walk, int tensor) {
+  std::vector<Range> bounds_of(const lower::Lowered& kernel, Walk& walk, int tensor) {
     const notation::Access access = tensor == 0 ? result_access() : kernel.operands[size_t(tensor) - 1];
     std::vector<Range> out;
     for (size_t d = 0; d < access.indices.size(); d++) {
@@ -223,7 +223,7 @@ class InPieces {
     return out;
   }
 
-  int64_t number_of(const lower::Kernel& kernel, Walk& walk, const lower::RunTimeNumber& number) const {
+  int64_t number_of(const lower::Lowered& kernel, Walk& walk, const lower::RunTimeNumber& number) const {
     if (auto* outer = std::get_if<lower::OuterValue>(&number)) return walk.values.at(outer->var);
     if (auto* count = std::get_if<lower::PositionCount>(&number))
       return whole_.at(kernel.operands[size_t(count->operand)].tensor).pattern().level(count->level).positions;
@@ -239,7 +239,7 @@ class InPieces {
 
   // ---- results ----
 
-  static void add(const Storage& part, reference::Array& sum) {
+  static void add(const Storage& part, reference::DenseArray& sum) {
     with_type(part.type(), [&](auto zero) {
       for_each<decltype(zero)>(part, [&](std::span<const int64_t> at, auto value) {
         Scalar& element = sum.at({at.begin(), at.end()});
@@ -260,7 +260,7 @@ class InPieces {
     return View(ranges, strides, array.value_bytes() + size_t(first) * size_of(array.type()), array.type());
   }
   static void expect_part(const Storage& larger, const Storage& before, const Storage& part) {
-    reference::Array wanted = to_array(before);
+    reference::DenseArray wanted = to_array(before);
     with_type(part.type(), [&](auto zero) {
       for_each<decltype(zero)>(part, [&](std::span<const int64_t> at, auto value) {
         wanted.at({at.begin(), at.end()}) = Scalar(value);

@@ -29,7 +29,7 @@ struct Kinds {
   std::map<lower::Assembly, int> made;
   int in_parts = 0;
 
-  void count(const lower::Kernel& kernel, int64_t threads) {
+  void count(const lower::Lowered& kernel, int64_t threads) {
     made[kernel.assembly]++;
     bool appends = false;
     each<ir::Append>(kernel.function.body, [&](const ir::Append&) { appends = true; });

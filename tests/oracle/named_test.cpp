@@ -56,7 +56,7 @@ class Statements : public ::testing::TestWithParam<Named> {
       if (!sizes.contains(name)) sizes[name] = number(0, 9) == 0 ? number(0, 1) : number(2, 6);
       return sizes[name];
     };
-    Scope scope;
+    ParseScope scope;
     scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
       std::vector<Extent> dims;
       for (const IndexVar& index : indices) dims.push_back(size(index));
@@ -71,7 +71,7 @@ class Statements : public ::testing::TestWithParam<Named> {
     Storages storages;
     std::string trace = "seed " + std::to_string(seed) + ":";
     for (const TensorVar& tensor : tensors(assignment)) {
-      reference::Array array = test::draw_array(random, tensor);
+      reference::DenseArray array = test::draw_array(random, tensor);
       for (int64_t n : array.dims) trace += " " + std::to_string(n);
       stored.emplace(tensor, test::to_storage(array, tensor.format()));
       wanted.emplace(tensor, std::move(array));

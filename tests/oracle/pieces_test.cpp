@@ -49,7 +49,7 @@ void check_named(const Named& named, uint64_t seed, const Caller& caller) {
     }
     return sizes.at(name);
   };
-  Scope scope;
+  ParseScope scope;
   scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
     std::vector<Extent> dims;
     for (const IndexVar& index : indices) dims.push_back(size(index));
@@ -60,7 +60,7 @@ void check_named(const Named& named, uint64_t seed, const Caller& caller) {
   reference::Arrays arrays;
   std::string trace = "seed " + std::to_string(seed) + ":";
   for (const TensorVar& tensor : tensors(assignment)) {
-    reference::Array array = test::draw_array(random, tensor);
+    reference::DenseArray array = test::draw_array(random, tensor);
     for (int64_t n : array.dims) trace += " " + std::to_string(n);
     arrays.emplace(tensor, std::move(array));
     trace += ";";
@@ -233,7 +233,7 @@ TEST(Pieces, AreRightWhenCompiled) {
 // ---- how, not what --------------------------------------------------------------------------------------------------------
 
 Leaf leaf_by_rows(const std::string& statement, const std::string& formats, const std::string& schedule) {
-  Scope scope;
+  ParseScope scope;
   scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
     return TensorVar({Symbol(std::string(name.text)), ScalarType::Float64, std::vector<Extent>(indices.size(), 32),
                       test::format_of(formats, name.text, indices.size())});

@@ -37,9 +37,9 @@ class Run {
     } catch (const UserError&) { return false; }
   }
 
-  reference::Array look(const std::string& name) {
+  reference::DenseArray look(const std::string& name) {
     Tensor<double>& tensor = tensors_.at(name);
-    reference::Array out(ScalarType::Float64, std::vector<int64_t>(tensor.order(), SequenceTensor::side));
+    reference::DenseArray out(ScalarType::Float64, std::vector<int64_t>(tensor.order(), SequenceTensor::side));
     for (const auto& [at, value] : tensor.gather()) out.at(at) = Scalar(value);
     return out;
   }
@@ -56,7 +56,7 @@ class Run {
   }
 
   void say(const Step& step) {
-    notation::Scope scope;
+    notation::ParseScope scope;
     for (const auto& [name, tensor] : tensors_) scope.tensors.emplace(name, tensor.var());
     notation::Assignment assignment = notation::parse_assignment(step.text, scope);
     Tensor<double>& result = tensors_.at(step.tensor);
@@ -96,7 +96,7 @@ class Run {
   // On several ranks a function of one may not ask the others: what it sees was looked up before.
   void fill_by_old(Tensor<double>& tensor, double number) {
     if (world().size() > 1) {
-      reference::Array old(ScalarType::Float64, std::vector<int64_t>(tensor.order(), SequenceTensor::side));
+      reference::DenseArray old(ScalarType::Float64, std::vector<int64_t>(tensor.order(), SequenceTensor::side));
       for (const auto& [at, value] : tensor.gather()) old.at(at) = Scalar(value);
       return tensor.fill([&](std::span<const int64_t> at) {
         return number + std::get<double>(old.at(std::vector<int64_t>(at.begin(), at.end())));
@@ -111,7 +111,7 @@ class Run {
   std::map<std::string, Tensor<double>> tensors_;
 };
 
-std::string listed(const reference::Array& array) {
+std::string listed(const reference::DenseArray& array) {
   std::string out;
   for (const Scalar& value : array.values) out += " " + std::to_string(std::get<double>(value));
   return out;
@@ -122,9 +122,9 @@ std::optional<std::string> fault_here(const Sequence& sequence) {
   Meaning meaning(sequence);
   Run run(sequence);
   auto compare = [&](const std::string& name) -> std::optional<std::string> {
-    std::optional<reference::Array> wanted = meaning.look(name);
+    std::optional<reference::DenseArray> wanted = meaning.look(name);
     if (!wanted) return std::nullopt;
-    reference::Array found = run.look(name);
+    reference::DenseArray found = run.look(name);
     if (found == *wanted) return std::nullopt;
     return name + " is" + listed(found) + ", not" + listed(*wanted);
   };

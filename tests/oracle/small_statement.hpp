@@ -17,8 +17,8 @@
 
 namespace spdistal::test {
 
-inline reference::Array draw(std::mt19937_64& random, const std::vector<int64_t>& dims, ScalarType type) {
-  reference::Array out(type, dims);
+inline reference::DenseArray draw(std::mt19937_64& random, const std::vector<int64_t>& dims, ScalarType type) {
+  reference::DenseArray out(type, dims);
   auto number = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
   for (size_t k = 0; k < out.values.size(); k++)
     // Some rows are empty.
@@ -55,7 +55,7 @@ using Caller = std::function<void(const Leaf& leaf, spd_call& call)>;
 inline void interpreted(const Leaf& leaf, spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); }
 
 /// Right with one thread and with three; gives the kernel.
-inline lower::Kernel expect_right(const SmallStatement& of, const Caller& caller = interpreted, uint64_t seed = 1) {
+inline lower::Lowered expect_right(const SmallStatement& of, const Caller& caller = interpreted, uint64_t seed = 1) {
   std::mt19937_64 random{seed};
   ProgramCase described = as_case(of, random);
   SCOPED_TRACE(describe(described));

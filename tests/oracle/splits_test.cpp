@@ -19,8 +19,8 @@ namespace {
 using namespace notation;
 
 // Small whole numbers, so that sums are exact in any order; some rows and some slices empty, some long.
-reference::Array draw(std::mt19937_64& random, const std::vector<int64_t>& dims, bool sparse) {
-  reference::Array out(ScalarType::Float64, dims);
+reference::DenseArray draw(std::mt19937_64& random, const std::vector<int64_t>& dims, bool sparse) {
+  reference::DenseArray out(ScalarType::Float64, dims);
   auto number = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
   size_t row = dims.empty() ? 1 : size_t(dims.back());
   size_t slice = dims.empty() ? 1 : out.values.size() / size_t(dims.front());

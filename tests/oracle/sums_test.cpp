@@ -12,7 +12,7 @@ namespace {
 using namespace test;
 
 // How many arrays its shares append to; the levels that are not dense have two each.
-int appended_arrays(const lower::Kernel& kernel) {
+int appended_arrays(const lower::Lowered& kernel) {
   int count = 0;
   each<ir::Append>(kernel.function.body, [&](const ir::Append&) { count++; });
   return count;
@@ -35,7 +35,7 @@ SmallStatement sum(const char* statement, const char* format) {
 TEST(Sums, AreRightAndMadeInParts) {
   for (const auto& [statement, format] : sums)
     for (uint64_t seed : {1, 2, 3, 4, 5}) {
-      lower::Kernel kernel = expect_right(sum(statement, format), interpreted, seed);
+      lower::Lowered kernel = expect_right(sum(statement, format), interpreted, seed);
       EXPECT_EQ(appended_arrays(kernel), std::string_view(format).starts_with("dss") ? 4 : 2) << statement;
     }
 }

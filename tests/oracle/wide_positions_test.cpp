@@ -42,8 +42,8 @@ const std::vector<Assembled> assembled = {
 };
 
 // Small whole numbers, so that sums are exact in any order.
-reference::Array draw(std::mt19937_64& random, const std::vector<int64_t>& dims) {
-  reference::Array out(ScalarType::Float64, dims);
+reference::DenseArray draw(std::mt19937_64& random, const std::vector<int64_t>& dims) {
+  reference::DenseArray out(ScalarType::Float64, dims);
   auto number = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
   for (Scalar& value : out.values)
     if (number(0, 2) == 0) value = Scalar(double(number(1, 3)));

@@ -61,7 +61,7 @@ void look_at_names(const Assignment& assignment, Features& out) {
 }
 
 void look_at_tensor(const TensorCase& tensor, Features& out) {
-  const reference::Array& array = tensor.array;
+  const reference::DenseArray& array = tensor.array;
   out.insert("order " + std::to_string(array.dims.size()));
   out.insert("type " + std::string(name_of(array.type)));
   for (const LevelFormat& level : tensor.format.levels()) out.insert(std::string("level ") + level.letter());

@@ -28,7 +28,7 @@ PlacedProgram parse_placed(const PlacedText& text) {
     ParsedDistribution parsed = parse_distribution(d, machine);
     distributions.emplace(parsed.tensor, parsed.distribution);
   }
-  Scope scope;
+  ParseScope scope;
   scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
     std::string tensor(name.text);
     std::vector<Extent> dims;
@@ -50,7 +50,7 @@ reference::Arrays draw_data(const PlacedProgram& program, uint64_t seed, int64_t
   auto number = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
   reference::Arrays out;
   for (const auto& [name, tensor] : program.tensors) {
-    reference::Array array(ScalarType::Float64, known_dims(tensor));
+    reference::DenseArray array(ScalarType::Float64, known_dims(tensor));
     bool sparse = !tensor.format().is_dense();
     each_element(array.dims, [&](const std::vector<int64_t>& at, size_t position) {
       bool stored = !sparse || (at[0] % 3 != 0 && number(1, one_in) == 1);
@@ -96,7 +96,7 @@ void PlacedRun::fill(const std::string& tensor, double value) {
 
 const Home& PlacedRun::home(const std::string& tensor) const { return homes_.at(program_.tensors.at(tensor)); }
 
-reference::Array PlacedRun::gathered_result() {
+reference::DenseArray PlacedRun::gathered_result() {
   const Format& format = result_->format();
   return to_array(pack(gather(transport_, *result_), Format(format.levels(), format.mode_order())));
 }
@@ -112,12 +112,12 @@ std::string find_fault(Transport& transport, const PlacedText& text, uint64_t se
     PlacedRun run(transport, program, data, leaves);
     reference::Arrays wanted = data;
     reference::evaluate(program.assignment, wanted);
-    const reference::Array& right = wanted.at(program.assignment.lhs.tensor);
+    const reference::DenseArray& right = wanted.at(program.assignment.lhs.tensor);
     for (int round = 0; round < 2; round++) {
       run.compute();
       if (Result<> sound = verify(transport, run.result()); !sound)
         return about + "round " + std::to_string(round) + ": " + sound.refusal().str();
-      reference::Array found = run.gathered_result();
+      reference::DenseArray found = run.gathered_result();
       if (!(found == right))
         return about + "round " + std::to_string(round) + ": " + shown(found) + ", not " + shown(right) + "\n" +
                plan::print(run.plan());

@@ -49,7 +49,7 @@ class PlacedRun {
   void fill(const std::string& tensor, double value);
   const Home& home(const std::string& tensor) const;
   const Home& result() const { return *result_; }
-  reference::Array gathered_result();
+  reference::DenseArray gathered_result();
   Report report() const { return bound_->report(); }
   const plan::Plan& plan() const { return compiled_.program().plan; }
 

@@ -47,7 +47,7 @@ Format placed_format(const TensorCase& tensor, const Machine& machine) {
   return Format(tensor.format, parse_distribution(tensor.place, machine).distribution);
 }
 
-Assignment parsed(const ProgramCase& program, const Machine& machine, Scope& scope) {
+Assignment parsed(const ProgramCase& program, const Machine& machine, ParseScope& scope) {
   scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>&) {
     const TensorCase& tensor = program.tensors.at(std::string(name.text));
     std::vector<Extent> dims;
@@ -122,7 +122,7 @@ std::vector<Command> as_it_stands(const ConcreteStatement& statement) {
 }
 
 Assignment tree_of(const ProgramCase& program) {
-  Scope scope;
+  ParseScope scope;
   scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
     const TensorCase& tensor = program.tensors.at(std::string(name.text));
     return TensorVar({Symbol(std::string(name.text)), tensor.array.type, std::vector<Extent>(indices.size(), Extent(1)),
@@ -133,7 +133,7 @@ Assignment tree_of(const ProgramCase& program) {
 
 BuiltProgram build(const ProgramCase& program) {
   Machine machine = machine_of(program);
-  Scope scope;
+  ParseScope scope;
   ScheduledStatement state = make_statement(parsed(program, machine, scope));
   if (!program.commands.empty()) {
     schedule::Scheduled scheduled =
@@ -150,7 +150,7 @@ BuiltProgram build(const ProgramCase& program) {
 
 ProgramText as_text(const ProgramCase& program, const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
-  Scope scope;
+  ParseScope scope;
   Assignment assignment = parsed(program, machine_of(program), scope);
   ProgramText out{.statement = program.statement, .schedule = join(program.commands, "; ")};
   if (!program.machine.empty()) out.machine = program.machine;

@@ -18,9 +18,9 @@ namespace spdistal::test {
 
 struct TensorCase {
   Format format;
-  reference::Array array;      // its type and sizes are the tensor's
-  std::vector<bool> literals;  // of the dimensions: a number in the kernel, or else a size that comes with the data
-  std::string place = {};      // "B(x,y) -> M(x)"; none: blocks by rank
+  reference::DenseArray array;  // its type and sizes are the tensor's
+  std::vector<bool> literals;   // of the dimensions: a number in the kernel, or else a size that comes with the data
+  std::string place = {};       // "B(x,y) -> M(x)"; none: blocks by rank
 };
 
 /// How a program is run.

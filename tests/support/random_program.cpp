@@ -29,7 +29,7 @@ std::vector<notation::Access> accesses_of(const Assignment& assignment) {
 // The statement with tensors of its own types, formats and sizes in place of those it was read with.
 using Declare = std::function<TensorVar(const std::string& name, size_t order)>;
 Assignment read(const std::string& text, const Declare& declare) {
-  Scope scope;
+  ParseScope scope;
   scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
     return declare(std::string(name.text), indices.size());
   };
@@ -149,8 +149,8 @@ class Values {
     beyond_ = are_reals(types) && !compares(assignment) && one_in(random, 12);
   }
 
-  reference::Array draw(const TensorVar& tensor, const std::vector<int64_t>& dims) {
-    reference::Array out(tensor.type(), dims);
+  reference::DenseArray draw(const TensorVar& tensor, const std::vector<int64_t>& dims) {
+    reference::DenseArray out(tensor.type(), dims);
     bool sparse = !tensor.format().is_dense();
     int64_t stored = sparse ? number(random_, 1, 4) : 1, of_sparse = one_in(random_, 20) ? 0 : 1;
     if (sparse) out.absent.assign(out.values.size(), true);

@@ -33,16 +33,16 @@ Format draw_format(std::mt19937_64& random, size_t order) {
     } catch (const UserError&) {}  // levels that do not go together: another draw
 }
 
-reference::Array draw_array(std::mt19937_64& random, const notation::TensorVar& tensor) {
+reference::DenseArray draw_array(std::mt19937_64& random, const notation::TensorVar& tensor) {
   auto number = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
-  reference::Array out(ScalarType::Float64, notation::known_dims(tensor));
+  reference::DenseArray out(ScalarType::Float64, notation::known_dims(tensor));
   int64_t sparsity = tensor.format().is_dense() ? 0 : number(1, 4);  // one of so many more is stored
   for (Scalar& value : out.values)
     if (number(0, sparsity) == 0) value = Scalar(double(number(-3, 3)));
   return out;
 }
 
-Storage to_storage(const reference::Array& array, const Format& format) {
+Storage to_storage(const reference::DenseArray& array, const Format& format) {
   Coordinates entries(array.dims, array.type);
   each_element(array.dims, [&](const std::vector<int64_t>& at, size_t position) {
     bool absent = array.absent.empty() ? reference::is_zero(array.values[position]) : array.absent[position];
@@ -53,8 +53,8 @@ Storage to_storage(const reference::Array& array, const Format& format) {
   return pack(std::move(entries), format);
 }
 
-reference::Array to_array(const Storage& storage) {
-  reference::Array out(storage.type(), storage.dims());
+reference::DenseArray to_array(const Storage& storage) {
+  reference::DenseArray out(storage.type(), storage.dims());
   if (!storage.format().is_dense()) out.absent.assign(out.values.size(), true);
   with_type(storage.type(), [&](auto zero) {
     for_each<decltype(zero)>(storage, [&](std::span<const int64_t> at, auto value) {
@@ -66,7 +66,7 @@ reference::Array to_array(const Storage& storage) {
   return out;
 }
 
-std::string shown(const reference::Array& array) {
+std::string shown(const reference::DenseArray& array) {
   return join(array.values, " ", [](const Scalar& value) { return notation::print(value); });
 }
 

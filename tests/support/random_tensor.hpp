@@ -13,14 +13,14 @@ namespace spdistal::test {
 Format draw_format(std::mt19937_64& random, size_t order);
 
 /// Small whole numbers in all elements of a dense tensor, in one of two to five of others.
-reference::Array draw_array(std::mt19937_64& random, const notation::TensorVar& tensor);
+reference::DenseArray draw_array(std::mt19937_64& random, const notation::TensorVar& tensor);
 
 /// What an array stores, in a format: the elements that are not absent, or the non-zeros where it does not say; all of
 /// them, where every level is dense.
-Storage to_storage(const reference::Array& array, const Format& format);
+Storage to_storage(const reference::DenseArray& array, const Format& format);
 /// All elements; those without a position are absent.
-reference::Array to_array(const Storage& storage);
+reference::DenseArray to_array(const Storage& storage);
 /// The values, one after the other.
-std::string shown(const reference::Array& array);
+std::string shown(const reference::DenseArray& array);
 
 }  // namespace spdistal::test

@@ -59,8 +59,8 @@ class Wanted {
     computed_ = std::move(computed.at(result));
   }
   // Empty, or how something differs from both readings.
-  std::string difference(const reference::Array& found, int run) const {
-    reference::Array wanted = *left_out_;
+  std::string difference(const reference::DenseArray& found, int run) const {
+    reference::DenseArray wanted = *left_out_;
     for (size_t k = 0; k < wanted.values.size() && k < found.values.size(); k++) {
       const Scalar &here = found.values[k], &computed = computed_->values[k];
       bool beyond = !is_finite(wanted.values[k]) || !is_finite(computed);
@@ -71,11 +71,11 @@ class Wanted {
                        shown(wanted));
   }
 
-  reference::Array& of(const TensorVar& tensor) { return arrays_.at(tensor); }
+  reference::DenseArray& of(const TensorVar& tensor) { return arrays_.at(tensor); }
 
  private:
   reference::Arrays arrays_;
-  std::optional<reference::Array> left_out_, computed_;  // the result
+  std::optional<reference::DenseArray> left_out_, computed_;  // the result
 };
 
 // Every value added to itself.
@@ -85,7 +85,7 @@ void twice(Storage& storage) {
     for (T& value : storage.values<T>()) value = T(value + value);
   });
 }
-void twice(reference::Array& array) {
+void twice(reference::DenseArray& array) {
   for (Scalar& value : array.values)
     value = reference::convert(reference::compute(BinaryOp::Add, value, value), array.type);
 }
@@ -198,7 +198,7 @@ class Homed {
     }
   }
 
-  reference::Array found() const { return to_array(pack(gather(transport_, *out), plain(result().format()))); }
+  reference::DenseArray found() const { return to_array(pack(gather(transport_, *out), plain(result().format()))); }
 
   Shares result_shares;
   std::optional<Home> out;
@@ -240,7 +240,7 @@ std::optional<std::string> find_fault_in_pieces(Transport& transport, const Buil
         return with_plan(fmt::format("{} bytes left ranks in run {}, reported are\n{}", left, run, report.str()));
     }
     if (Result<> sound = verify(transport, *homed.out); !sound) return with_plan(sound.refusal().str());
-    reference::Array found = homed.found();
+    reference::DenseArray found = homed.found();
     if (std::string fault = homed.wanted->difference(found, run); !fault.empty()) return with_plan(fault);
     homed.wanted->of(result) = found;
     homed.change();
@@ -252,7 +252,7 @@ bool is_local(const Transport& transport, const BuiltProgram& program) {
   bool distributed = transport.size() > 1;
   for (const auto& [tensor, array] : program.arrays) distributed |= tensor.format().distribution().has_value();
   each<Forall>(program.statement.body,
-               [&](const Forall& loop) { distributed |= loop.tags.place == Place::Distributed; });
+               [&](const Forall& loop) { distributed |= loop.tags.place == LoopPlace::Distributed; });
   return !distributed;
 }
 

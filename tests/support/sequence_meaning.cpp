@@ -9,18 +9,18 @@
 
 namespace spdistal::test {
 
-using reference::Array;
+using reference::DenseArray;
 
 namespace {
 
-Array array_of(const SequenceTensor& tensor, const std::function<double(const std::vector<int64_t>&)>& value) {
-  Array out(ScalarType::Float64, std::vector<int64_t>(tensor.order(), SequenceTensor::side));
+DenseArray array_of(const SequenceTensor& tensor, const std::function<double(const std::vector<int64_t>&)>& value) {
+  DenseArray out(ScalarType::Float64, std::vector<int64_t>(tensor.order(), SequenceTensor::side));
   each_element(out.dims, [&](const std::vector<int64_t>& at, size_t k) { out.values[k] = Scalar(value(at)); });
   return out;
 }
 
-Array array_of_entries(const SequenceTensor& tensor, int64_t seed) {
-  Array out = array_of(tensor, [](const auto&) { return 0.0; });
+DenseArray array_of_entries(const SequenceTensor& tensor, int64_t seed) {
+  DenseArray out = array_of(tensor, [](const auto&) { return 0.0; });
   for (const auto& [at, value] : entries_of(tensor, seed)) out.at(at) = Scalar(value);
   return out;
 }
@@ -46,7 +46,7 @@ Meaning::Id Meaning::fresh(const SequenceTensor& tensor) {
 }
 
 size_t Meaning::statement_of(const std::string& text) {
-  notation::Scope scope;
+  notation::ParseScope scope;
   for (const auto& [name, id] : names_) scope.tensors.emplace(name, cells_[id].var);
   Statement out{notation::parse_assignment(text, scope), 0, {}};
   auto id_of = [&](const notation::TensorVar& var) {
@@ -66,7 +66,7 @@ void Meaning::evaluate(size_t number) {
   const Statement& statement = statements_[number];
   reference::Arrays arrays;
   auto add = [&](Id id) {
-    Array zeros(ScalarType::Float64, std::vector<int64_t>(cells_[id].var.order(), SequenceTensor::side));
+    DenseArray zeros(ScalarType::Float64, std::vector<int64_t>(cells_[id].var.order(), SequenceTensor::side));
     arrays.emplace(cells_[id].var, cells_[id].data.value_or(zeros));
   };
   add(statement.result);
@@ -132,7 +132,7 @@ void Meaning::say(size_t number) {
   settle();
 }
 
-void Meaning::put(Id id, Array data) {
+void Meaning::put(Id id, DenseArray data) {
   need({}, {id}, unseen_.size());
   overwrite(unseen_, id);
   std::erase_if(for_data_, [&](size_t number) { return statements_[number].result == id; });
@@ -213,7 +213,7 @@ bool Meaning::step(const Step& step) {
     case Step::Kind::FillByOld: {
       if (!has_data(id) || lacks(id)) return false;
       need({id}, {}, unseen_.size());
-      Array old = *cells_[id].data;
+      DenseArray old = *cells_[id].data;
       put(id, array_of(tensor, [&](const auto& at) { return number + std::get<double>(old.at(at)); }));
       return true;
     }
@@ -233,7 +233,7 @@ bool Meaning::step(const Step& step) {
   return false;
 }
 
-std::optional<Array> Meaning::look(const std::string& name) const {
+std::optional<DenseArray> Meaning::look(const std::string& name) const {
   Id id = names_.at(name);
   return lacks(id) ? std::nullopt : cells_[id].data;
 }

@@ -20,7 +20,7 @@ class Meaning {
   /// Whether the step is legal; one that is refused changes nothing.
   bool step(const Step& step);
   /// What a look shows; nothing where it is refused.
-  std::optional<reference::Array> look(const std::string& name) const;
+  std::optional<reference::DenseArray> look(const std::string& name) const;
   /// The largest absolute value of anything.
   double largest() const;
 
@@ -35,7 +35,7 @@ class Meaning {
   };
   struct Cell {
     notation::TensorVar var;
-    std::optional<reference::Array> data = {};
+    std::optional<reference::DenseArray> data = {};
     std::optional<size_t> current = {};  // of statements_
   };
 
@@ -50,7 +50,7 @@ class Meaning {
   void say(size_t statement);
   bool compute(Id id);
   bool compile(Id id);
-  void put(Id id, reference::Array data);
+  void put(Id id, reference::DenseArray data);
   void need(std::vector<Id> read, std::vector<Id> written, size_t before);
   void overwrite(std::vector<size_t>& list, Id id);
   bool lacks(Id id) const;

@@ -37,7 +37,8 @@ ProgramCase with_statement(const ProgramCase& program, const Assignment& assignm
 }
 
 // An element of an array for another, with whether it is stored.
-void take(const reference::Array& from, const std::vector<int64_t>& at, reference::Array& to, size_t position) {
+void take(const reference::DenseArray& from, const std::vector<int64_t>& at, reference::DenseArray& to,
+          size_t position) {
   size_t old = from.position(at);
   to.values[position] = from.values[old];
   if (from.absent.empty()) return;
@@ -46,9 +47,9 @@ void take(const reference::Array& from, const std::vector<int64_t>& at, referenc
 }
 
 // The part of an array that a smaller one has; `kept` are its dimensions that remain, the others stand at 0.
-reference::Array part(const reference::Array& array, const std::vector<size_t>& kept,
-                      const std::vector<int64_t>& dims) {
-  reference::Array out(array.type, dims);
+reference::DenseArray part(const reference::DenseArray& array, const std::vector<size_t>& kept,
+                           const std::vector<int64_t>& dims) {
+  reference::DenseArray out(array.type, dims);
   each_element(dims, [&](const std::vector<int64_t>& at, size_t position) {
     std::vector<int64_t> from(array.dims.size(), 0);
     for (size_t d = 0; d < kept.size(); d++) from[kept[d]] = at[d];
@@ -253,7 +254,7 @@ Candidates fewer_dimensions(const ProgramCase& program) {
         std::vector<int64_t> dims;
         std::vector<bool> literals;
         for (size_t d : kept) dims.push_back(data.array.dims[d]), literals.push_back(data.literals[d]);
-        if (data.array.values.empty()) data.array = reference::Array(data.array.type, dims);
+        if (data.array.values.empty()) data.array = reference::DenseArray(data.array.type, dims);
         else data.array = part(data.array, kept, dims);
         data.format = without_levels(data.format, kept);
         data.literals = literals;
@@ -302,11 +303,11 @@ Candidates smaller_sizes(const ProgramCase& program) {
       for (int64_t shift : std::set<int64_t>{0, to == 0 ? 0 : size - to}) {
         out.push_back(program);
         for (const auto& [name, which] : dims) {
-          reference::Array& array = out.back().tensors.at(name).array;
+          reference::DenseArray& array = out.back().tensors.at(name).array;
           std::vector<int64_t> smaller = array.dims;
           for (size_t d : which) smaller[d] = to;
-          reference::Array from = array;
-          array = reference::Array(from.type, smaller);
+          reference::DenseArray from = array;
+          array = reference::DenseArray(from.type, smaller);
           each_element(smaller, [&, &which = which](const std::vector<int64_t>& at, size_t position) {
             std::vector<int64_t> old = at;
             for (size_t d : which) old[d] += shift;
@@ -347,7 +348,7 @@ Candidates plain_storage(const ProgramCase& program) {
     const Format& format = tensor.format;
     if (tensor.array.type != ScalarType::Float64)
       change(name, [](TensorCase& t) {
-        reference::Array to(ScalarType::Float64, t.array.dims);
+        reference::DenseArray to(ScalarType::Float64, t.array.dims);
         for (size_t k = 0; k < to.values.size(); k++)
           to.values[k] = reference::convert(t.array.values[k], ScalarType::Float64);
         to.absent = t.array.absent;
@@ -369,7 +370,7 @@ Candidates plain_storage(const ProgramCase& program) {
   return out;
 }
 
-void drop(reference::Array& array, size_t position) {
+void drop(reference::DenseArray& array, size_t position) {
   array.values[position] = reference::zero(array.type);
   if (!array.absent.empty()) array.absent[position] = true;
 }

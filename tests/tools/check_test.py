@@ -173,6 +173,20 @@ class Check(unittest.TestCase):
         self.refused("docs/glossary.md", CLEAN["docs/glossary.md"] + "        | `grue` | may eat you |\n",
                      "docs/glossary.md:8: nothing is called grue any more")
 
+    def test_a_type_name_that_stands_for_two_things_is_refused(self):
+        one = {"src/ir/a.hpp": "#pragma once\nnamespace p {\nstruct Piece {\n  struct Kind {};\n};\n}\n"}
+        for text in ("struct Piece {};", "using Piece = int;", "template <class T>\nclass Piece final : public T {};",
+                     "enum class Piece : int { A };", "namespace {\nstruct Piece {};\n}"):
+            status, output = self.check(**one, **{"src/lower/b.cpp": f"namespace q {{\n{text}\n}}\n"})
+            self.assertEqual(status, 1, text)
+            self.assertIn("Piece is another type already, in src/ir/a.hpp:3", output)
+
+    def test_type_names_inside_of_classes_and_declarations_pass(self):
+        status, output = self.check(**{
+            "src/ir/a.hpp": "#pragma once\nstruct A {\n  enum class Kind { X };\n};\n",
+            "src/lower/b.cpp": "struct A;\nstruct B {\n  enum class Kind { Y };\n};\n// struct A {\n"})
+        self.assertNotIn("another type", output)
+
     def test_releases_have_a_version_and_a_date(self):
         self.refused("CHANGELOG.md", "## Unreleased\n\n## Version two\n", 'CHANGELOG.md:3: "## Version two" is neither')
         self.refused("CHANGELOG.md", "## 1.2.0 (2026-01-31)\n\n## Unreleased\n", 'CHANGELOG.md:3: "## Unreleased" is neither')

@@ -18,7 +18,7 @@ namespace spdistal {
 using Ranges = std::vector<std::optional<Range>>;
 
 struct FetchRequest {
-  const plan::Access& access;
+  const plan::AccessPlan& access;
   runtime::ColourGrid colours;
   std::vector<Need> needs;     // of all colours; coordinates that are gathered only of those of this rank
   std::vector<Ranges> ranges;  // of the colours of this rank

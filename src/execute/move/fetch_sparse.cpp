@@ -96,7 +96,8 @@ class Wanted {
   Wanted(const std::vector<Need>& needs) : needs_(needs), index_(boxes_of(needs)) {}
 
   // The colours that may need something of a piece, whose first position of the split level is `base`.
-  std::vector<int64_t> of(const Home& home, int64_t q, int64_t base, const std::optional<plan::Split>& split) const {
+  std::vector<int64_t> of(const Home& home, int64_t q, int64_t base,
+                          const std::optional<plan::SplitLevel>& split) const {
     const Pattern& pattern = home.piece(q).pattern();
     std::vector<Range> box = hull(home.shares().of[size_t(q)], home.dims());
     // Shares of positions say nothing of coordinates: how far the outermost level goes does.
@@ -243,7 +244,7 @@ Given written_out(int64_t home, const Coordinates& entries, const Space& part, i
 }
 
 // The position of the split level that one of the last level is below.
-int64_t ancestor(const Pattern& pattern, int64_t position, const plan::Split& split) {
+int64_t ancestor(const Pattern& pattern, int64_t position, const plan::SplitLevel& split) {
   for (size_t k = pattern.order() - 1; k > split.level; k--)
     position = functions_of(pattern.format().levels()[k]).parent(pattern.level(k), position);
   return position;

@@ -34,8 +34,8 @@ std::vector<const std::byte*> memory_of(const Home& home) {
 }  // namespace
 
 Homecoming::Homecoming(runtime::Transport& transport, std::string tensor, std::string name, const Home& home,
-                       const runtime::ColourGrid& grid, Range colours, std::vector<Target> targets, Arrival arrival,
-                       runtime::Traffic* traffic)
+                       const runtime::ColourGrid& grid, Range colours, std::vector<ResultTarget> targets,
+                       Arrival arrival, runtime::Traffic* traffic)
     : transport_(transport),
       tensor_(std::move(tensor)),
       name_(std::move(name)),
@@ -46,11 +46,11 @@ Homecoming::Homecoming(runtime::Transport& transport, std::string tensor, std::s
       traffic_(traffic),
       has_replicas_(has_replicas(home)) {
   std::vector<std::vector<Range>> ranges;
-  for (const Target& target : targets_) ranges.push_back(target.ranges);
+  for (const ResultTarget& target : targets_) ranges.push_back(target.ranges);
   size_t taken = 0;
   for (int64_t q = home.colours().lo; q < home.colours().hi; q++) taken += home.piece(q).bytes();
   check_memory(home.format(), ranges, home.type(), taken);
-  for (const Target& target : targets_)
+  for (const ResultTarget& target : targets_)
     pieces_.emplace_back(dense_pattern(home.format(), home.dims(), target.ranges, home.type(), "a dense piece"),
                          home.type());
 }
@@ -80,7 +80,7 @@ void Homecoming::plan(Home& home) {
   std::vector<Space> computed;
   Instances own(colours_);
   for (int64_t c = colours_.lo; c < colours_.hi; c++) {
-    const Target& target = targets_[size_t(c - colours_.lo)];
+    const ResultTarget& target = targets_[size_t(c - colours_.lo)];
     Space all = box(c, home.format());
     computed.push_back(target.idle ? Space(int(home.order())) : product_of(home.format(), target.touched) & all);
     own.add(instance_of(pieces_[size_t(c - colours_.lo)], Layout::box(all)));
@@ -141,11 +141,11 @@ void Homecoming::keep_here(Home& home) {
 }
 
 bool are_home_pieces(const Home& home, const runtime::ColourGrid& grid, Range colours,
-                     const std::vector<Target>& targets) {
+                     const std::vector<ResultTarget>& targets) {
   if (home.shares().grid.count() != grid.count() || home.colours() != colours) return false;
   for (int64_t c = colours.lo; c < colours.hi; c++) {
     const Share& share = home.shares().of[size_t(c)];
-    const Target& target = targets[size_t(c - colours.lo)];
+    const ResultTarget& target = targets[size_t(c - colours.lo)];
     bool holds_nothing =
         std::any_of(share.coordinates.begin(), share.coordinates.end(), [](const Space& set) { return set.empty(); });
     if (target.idle && holds_nothing) continue;

@@ -17,7 +17,7 @@
 namespace spdistal {
 
 /// What a colour computes of the result.
-struct Target {
+struct ResultTarget {
   std::vector<runtime::Space> touched;  // coordinates, by dimension
   std::vector<Range> ranges;            // that its piece covers
   bool idle = false;                    // nothing
@@ -27,8 +27,8 @@ class Homecoming {
  public:
   /// Collective. Of the colours of this rank. Traffic is counted under the name.
   Homecoming(runtime::Transport& transport, std::string tensor, std::string name, const Home& home,
-             const runtime::ColourGrid& grid, Range colours, std::vector<Target> targets, runtime::Arrival arrival,
-             runtime::Traffic* traffic);
+             const runtime::ColourGrid& grid, Range colours, std::vector<ResultTarget> targets,
+             runtime::Arrival arrival, runtime::Traffic* traffic);
 
   /// The piece to compute into.
   Storage& operator[](int64_t colour);
@@ -49,7 +49,7 @@ class Homecoming {
   std::string tensor_, name_;
   runtime::ColourGrid grid_;
   Range colours_;
-  std::vector<Target> targets_;
+  std::vector<ResultTarget> targets_;
   runtime::Arrival arrival_;
   runtime::Traffic* traffic_;
   bool has_replicas_;  // does any element of the home have several holders?
@@ -61,6 +61,6 @@ class Homecoming {
 
 /// Is every colour's piece a home piece of the same colour, all of it and nobody else's? Of the colours of this rank.
 bool are_home_pieces(const Home& home, const runtime::ColourGrid& grid, Range colours,
-                     const std::vector<Target>& targets);
+                     const std::vector<ResultTarget>& targets);
 
 }  // namespace spdistal

@@ -76,16 +76,16 @@ const IndexArray& segments_of(const Storage& piece, size_t k) {
 
 class Selector {
  public:
-  Selector(const plan::Access& access, const Storage& piece, int64_t base, const runtime::ColourGrid& grid,
+  Selector(const plan::AccessPlan& access, const Storage& piece, int64_t base, const runtime::ColourGrid& grid,
            const std::vector<Need>& needs)
       : access_(access), piece_(piece), base_(base), grid_(grid), needs_(needs) {}
 
   Partition run() {
     size_t last = access_.dims.size() - 1;
     Space all = all_positions(piece_.pattern().level(last));
-    for (const plan::Statement& s : access_.partitions)
+    for (const plan::PartitionStatement& s : access_.partitions)
       if (s.op != Op::Init && s.op != Op::Entry) partitions_.insert_or_assign(s.out, apply_to(s));
-    auto found = partitions_.find({last, plan::Part::Positions, plan::Name::whole});
+    auto found = partitions_.find({last, plan::LevelPart::Positions, plan::Name::whole});
     Space stored = stored_positions(piece_.pattern());
     std::vector<Space> pieces;
     for (int64_t c = 0; c < grid_.count(); c++) {
@@ -97,11 +97,11 @@ class Selector {
   }
 
  private:
-  const Partition& in(const plan::Statement& s) { return partitions_.at(s.in[0]); }
+  const Partition& in(const plan::PartitionStatement& s) { return partitions_.at(s.in[0]); }
 
   Space universe(const plan::Name& name) const {
-    return name.part == plan::Part::Parents ? Space::interval(0, parents_of(piece_, name.level))
-                                            : all_positions(piece_.pattern().level(name.level));
+    return name.part == plan::LevelPart::Parents ? Space::interval(0, parents_of(piece_, name.level))
+                                                 : all_positions(piece_.pattern().level(name.level));
   }
 
   template <class F>
@@ -111,7 +111,7 @@ class Selector {
     return Partition(grid_, universe(out), std::move(pieces));
   }
 
-  Partition apply_to(const plan::Statement& s) {
+  Partition apply_to(const plan::PartitionStatement& s) {
     const LevelArrays& level = piece_.pattern().level(s.out.level);
     size_t dim = access_.dims[s.out.level];
     switch (s.op) {
@@ -165,7 +165,7 @@ class Selector {
     }
   }
 
-  const plan::Access& access_;
+  const plan::AccessPlan& access_;
   const Storage& piece_;
   int64_t base_;
   const runtime::ColourGrid& grid_;
@@ -175,7 +175,7 @@ class Selector {
 
 }  // namespace
 
-Partition select(const plan::Access& access, const Storage& piece, int64_t base, const runtime::ColourGrid& colours,
+Partition select(const plan::AccessPlan& access, const Storage& piece, int64_t base, const runtime::ColourGrid& colours,
                  const std::vector<Need>& needs) {
   return Selector(access, piece, base, colours, needs).run();
 }

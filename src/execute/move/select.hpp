@@ -21,7 +21,7 @@ runtime::Space stored_positions(const Pattern& pattern);
 
 /// For every colour the stored positions of the last level that it needs, local to the piece. `base` is the global position of
 /// the piece's first position of the split level.
-runtime::Partition select(const plan::Access& access, const Storage& piece, int64_t base,
+runtime::Partition select(const plan::AccessPlan& access, const Storage& piece, int64_t base,
                           const runtime::ColourGrid& colours, const std::vector<Need>& needs);
 
 /// The coordinates of a level that occur in a piece: those with a stored element below, of some positions of the last

@@ -42,10 +42,10 @@ struct RowOfArray {
 
 /// The rows of arrays from outside that a loop reads or writes in every turn and does nothing else with, `near` elements
 /// at once.
-struct Rows {
+struct WideRows {
   std::vector<RowOfArray> read, written;
 
-  Rows(const For& loop, const Columns& columns, int near) {
+  WideRows(const For& loop, const Columns& columns, int near) {
     if (near == 1 || !is_unconditional(loop.body)) return;
     Changes inside = changes(loop.body);
     std::map<Symbol, int> stores, loads;
@@ -74,7 +74,8 @@ struct Rows {
 int neighbours(const For& loop, const Columns& columns) {
   auto trips = trip_count(loop);
   for (int near : {4, 2})
-    if (trips && *trips % (int64_t(columns.width) * near) == 0 && !Rows(loop, columns, near).read.empty()) return near;
+    if (trips && *trips % (int64_t(columns.width) * near) == 0 && !WideRows(loop, columns, near).read.empty())
+      return near;
   return 1;
 }
 
@@ -89,7 +90,7 @@ Stmt Columns::operator()(const For& loop) const {
   Expr begin = (Expr(turn) * number(width) + cast(counter, lane)) * number(near);
   bool several = near > 1;
 
-  Rows rows(loop, *this, near);
+  WideRows rows(loop, *this, near);
   std::map<Symbol, std::vector<std::pair<Expr, Var>>> nears;
   std::vector<Stmt> before, after;
   auto near_of = [&](const RowOfArray& row) {

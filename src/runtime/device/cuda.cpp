@@ -15,7 +15,7 @@
 namespace spdistal::runtime {
 namespace {
 
-struct CudaKernel final : LoadedKernel {
+struct LoadedCudaKernel final : LoadedKernel {
   void* function = nullptr;
 };
 
@@ -43,7 +43,7 @@ class CudaDevice final : public Device {
   std::shared_ptr<const LoadedKernel> load(const Code& code) override {
     auto* image = std::get_if<DeviceImage>(&code);
     if (!image) throw SystemError("a GPU runs machine code of its own");
-    auto out = std::make_shared<CudaKernel>();
+    auto out = std::make_shared<LoadedCudaKernel>();
     driver_.check(driver_.cuModuleGetFunction(&out->function, module_of(*image), image->function.c_str()),
                   "find a kernel in its image");
     return out;
@@ -53,9 +53,9 @@ class CudaDevice final : public Device {
     use();
     require(launch.blocks >= 1 && launch.blocks <= std::numeric_limits<int32_t>::max(), "a grid has so many blocks");
     auto** arguments = const_cast<void**>(launch.arguments.data());
-    driver_.check(driver_.cuLaunchKernel(static_cast<const CudaKernel&>(kernel).function, unsigned(launch.blocks), 1, 1,
-                                         unsigned(launch.threads), 1, 1, unsigned(launch.shared_bytes), handle(stream),
-                                         arguments, nullptr),
+    driver_.check(driver_.cuLaunchKernel(static_cast<const LoadedCudaKernel&>(kernel).function, unsigned(launch.blocks),
+                                         1, 1, unsigned(launch.threads), 1, 1, unsigned(launch.shared_bytes),
+                                         handle(stream), arguments, nullptr),
                   "launch a kernel");
     return 0;
   }

@@ -11,7 +11,7 @@
 namespace spdistal::runtime {
 namespace {
 
-using memory::Block;
+using memory::PoolBlock;
 
 // Sizes that differ by less than an eighth serve each other.
 size_t rounded(size_t bytes) {
@@ -53,7 +53,7 @@ class CudaPool final : public memory::Pool {
  public:
   CudaPool(const CudaDriver& driver, void* context) : driver_(driver), context_(context) {}
 
-  Block take(size_t bytes) override {
+  PoolBlock take(size_t bytes) override {
     driver_.cuCtxSetCurrent(context_);
     size_t room = rounded(bytes);
     if (std::byte* kept = kept_.take(room)) return {kept, room};
@@ -64,7 +64,7 @@ class CudaPool final : public memory::Pool {
     }
     return {reinterpret_cast<std::byte*>(address), room};
   }
-  void give(Block block) noexcept override { kept_.give(block.data, block.bytes); }
+  void give(PoolBlock block) noexcept override { kept_.give(block.data, block.bytes); }
   void fill(std::byte* to, std::byte value, size_t bytes) override {
     driver_.cuCtxSetCurrent(context_);
     driver_.check(driver_.cuMemsetD8Async(address_of(to), static_cast<unsigned char>(value), bytes, nullptr),
@@ -75,7 +75,7 @@ class CudaPool final : public memory::Pool {
     driver_.check(driver_.cuMemcpyAsync(address_of(to), address_of(from), bytes, nullptr), "copy memory");
     driver_.check(driver_.cuStreamSynchronize(nullptr), "copy memory");
   }
-  void drop_behind(Block, size_t) noexcept override {}
+  void drop_behind(PoolBlock, size_t) noexcept override {}
 
  private:
   static CudaDriver::Address address_of(const std::byte* data) { return reinterpret_cast<CudaDriver::Address>(data); }
@@ -89,7 +89,7 @@ class PinnedPool final : public memory::Pool {
  public:
   PinnedPool(const CudaDriver& driver, void* context) : driver_(driver), context_(context) {}
 
-  Block take(size_t bytes) override {
+  PoolBlock take(size_t bytes) override {
     driver_.cuCtxSetCurrent(context_);
     size_t room = rounded(bytes);
     if (std::byte* kept = kept_.take(room)) return {kept, room};
@@ -97,10 +97,10 @@ class PinnedPool final : public memory::Pool {
     if (driver_.cuMemHostAlloc(&address, room, 0) != 0) return {};
     return {static_cast<std::byte*>(address), room};
   }
-  void give(Block block) noexcept override { kept_.give(block.data, block.bytes); }
+  void give(PoolBlock block) noexcept override { kept_.give(block.data, block.bytes); }
   void fill(std::byte* to, std::byte value, size_t bytes) override { memory::fill_bytes(to, value, bytes); }
   void copy(std::byte* to, const std::byte* from, size_t bytes) override { memory::copy_bytes(to, from, bytes); }
-  void drop_behind(Block, size_t) noexcept override {}
+  void drop_behind(PoolBlock, size_t) noexcept override {}
 
  private:
   const CudaDriver& driver_;

@@ -41,7 +41,7 @@ std::vector<Bytes> write(std::vector<Records>& outgoing, const Mapping& mapping)
 
 }  // namespace
 
-std::vector<Records> deliver(Transport& transport, Records mine, int64_t colours, const Place& place,
+std::vector<Records> deliver(Transport& transport, Records mine, int64_t colours, const Destinations& place,
                              DeliverOptions options) {
   Mapping mapping(colours, transport.size());
   Range here = mapping.colours_of(transport.rank());

@@ -11,7 +11,7 @@ namespace spdistal::runtime {
 
 /// Names the colours that get a record, given its coordinates and its number among the records of this rank; it may
 /// name none, one or several. What it throws is thrown on all ranks.
-using Place = std::function<void(std::span<const int64_t> at, int64_t record, std::vector<int64_t>& colours)>;
+using Destinations = std::function<void(std::span<const int64_t> at, int64_t record, std::vector<int64_t>& colours)>;
 
 struct DeliverOptions {
   /// About how many bytes a rank sends in one round.
@@ -19,7 +19,7 @@ struct DeliverOptions {
 };
 
 /// Collective. The records of each colour of this rank, those of rank 0 first, in the order they stood there.
-std::vector<Records> deliver(Transport& transport, Records mine, int64_t colours, const Place& place,
+std::vector<Records> deliver(Transport& transport, Records mine, int64_t colours, const Destinations& place,
                              DeliverOptions options = {});
 
 }  // namespace spdistal::runtime

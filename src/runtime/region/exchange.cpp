@@ -13,9 +13,9 @@ namespace {
 
 /// The one stretch of one piece that all parts of a message are, in order; length 0 where they are not. `end` says which
 /// end of the parts is the piece on this rank.
-Run single_run(const Message& message, int64_t Part::*end) {
+Run single_run(const Message& message, int64_t MessagePart::*end) {
   Run all{0, 0};
-  for (const Part& part : message.parts) {
+  for (const MessagePart& part : message.parts) {
     Run run = part.selection.single();
     if (run.length == 0 || part.*end != message.parts[0].*end) return {0, 0};
     if (all.length > 0 && run.offset != all.offset + all.length) return {0, 0};
@@ -25,7 +25,7 @@ Run single_run(const Message& message, int64_t Part::*end) {
 }
 
 /// Something to add to an element's owner: a part of a message, or a copy within the rank.
-struct Addition {
+struct Summand {
   int64_t from;
   size_t message, part;  // of the incoming ones
   const Copy* copy;      // or this
@@ -51,7 +51,7 @@ struct Exchange::State {
   Buffer gathered, scratch;
   std::vector<int64_t> gathered_counts, gathered_offsets;  // of the collective, where it is one
   std::optional<int64_t> gathered_into;                    // the colour whose piece it fills, if there is one
-  std::vector<Addition> additions;
+  std::vector<Summand> additions;
   std::vector<std::pair<Count*, Count>> counts;
   // Messages out are waited for after those in are unpacked; where there is nothing to unpack, with them.
   Pending receiving, sending;
@@ -110,13 +110,13 @@ void Exchange::State::prepare() {
   // Places are known; the sets they came from may be large and are not needed again.
   for (auto* messages : {&plan.out, &plan.in})
     for (Message& message : *messages)
-      for (Part& part : message.parts) part.elements = Space(part.elements.dims());
+      for (MessagePart& part : message.parts) part.elements = Space(part.elements.dims());
   if (adds()) {
     for (size_t m = 0; m < plan.in.size(); m++)
       for (size_t p = 0; p < plan.in[m].parts.size(); p++)
         additions.push_back({plan.in[m].parts[p].from, m, p, nullptr});
     for (const Copy& copy : plan.copies) additions.push_back({copy.from, 0, 0, &copy});
-    std::ranges::stable_sort(additions, {}, &Addition::from);
+    std::ranges::stable_sort(additions, {}, &Summand::from);
     int64_t largest = 0;
     for (const Copy& copy : plan.copies) largest = std::max(largest, copy.elements.bytes());
     scratch.reserve(size_t(largest));
@@ -144,7 +144,7 @@ void Exchange::State::try_gather_in_place() {
   };
   if (piece.layout().extent() * int64_t(element) != gathered_offsets.back() + gathered_counts.back()) return;
   for (const Message& message : plan.in)
-    if (message.parts[0].to != user || !fits(size_t(message.peer), single_run(message, &Part::to))) return;
+    if (message.parts[0].to != user || !fits(size_t(message.peer), single_run(message, &MessagePart::to))) return;
   int64_t own = 0;
   for (const Copy& copy : plan.copies) {
     if (copy.to != user || from()[copy.from].shares_memory_with(piece)) return;
@@ -153,11 +153,11 @@ void Exchange::State::try_gather_in_place() {
   if (own != gathered_counts[size_t(transport.rank())]) return;
   if (!plan.out.empty()) {
     Message mine{transport.rank(), {}, 0};
-    for (const Part& part : plan.out[0].parts) {
+    for (const MessagePart& part : plan.out[0].parts) {
       if (!contains(piece.layout().where(), part.elements)) return;
       mine.parts.push_back({part.from, user, Selection(piece.layout(), part.elements, piece.type()), 0, part.elements});
     }
-    if (!fits(size_t(transport.rank()), single_run(mine, &Part::to))) return;
+    if (!fits(size_t(transport.rank()), single_run(mine, &MessagePart::to))) return;
   }
   gathered_into = user;
   plan.copies.clear();
@@ -165,13 +165,13 @@ void Exchange::State::try_gather_in_place() {
 
 void Exchange::State::prepare_staging() {
   for (const Message& message : plan.out) {
-    out_direct.push_back(single_run(message, &Part::from));
+    out_direct.push_back(single_run(message, &MessagePart::from));
     bool staged = out_direct.back().length == 0 && (!collective() || out_sizes.empty());
     out_sizes.push_back(staged ? size_t(message.bytes) : 0);
   }
   for (const Message& message : plan.in) {
     // What is added cannot arrive in place.
-    in_direct.push_back(adds() || collective() ? Run{0, 0} : single_run(message, &Part::to));
+    in_direct.push_back(adds() || collective() ? Run{0, 0} : single_run(message, &MessagePart::to));
     in_sizes.push_back(in_direct.back().length == 0 && !collective() ? size_t(message.bytes) : 0);
   }
 }
@@ -200,7 +200,7 @@ void Exchange::State::prepare_counts() {
   };
   for (const auto* messages : {&plan.out, &plan.in})
     for (const Message& message : *messages)
-      for (const Part& part : message.parts) count(part.from, part.to, {part.selection.bytes(), 1, 0, 0});
+      for (const MessagePart& part : message.parts) count(part.from, part.to, {part.selection.bytes(), 1, 0, 0});
   for (const Copy& copy : plan.copies) count(copy.from, copy.to, {0, 0, copy.elements.bytes(), 0});
 }
 
@@ -211,7 +211,7 @@ void Exchange::State::send(size_t k) {
     const Instance& instance = from()[message.parts[0].from];
     bytes = {instance.data() + size_t(run.offset) * element, size_t(message.bytes)};
   } else {
-    for (const Part& part : message.parts)
+    for (const MessagePart& part : message.parts)
       part.selection.gather(from()[part.from].data(), out_staging[k].data() + part.offset);
   }
   if (collective()) transport.allgatherv(bytes, gathered_bytes(), gathered_counts, receiving);
@@ -251,14 +251,14 @@ void Exchange::State::unpack() {
     if (in_direct[k].length > 0) continue;
     const std::byte* bytes =
         collective() ? gathered.data() + gathered_offsets[size_t(plan.in[k].peer)] : in_staging[k].data();
-    for (const Part& part : plan.in[k].parts) part.selection.scatter(bytes + part.offset, to()[part.to].data());
+    for (const MessagePart& part : plan.in[k].parts) part.selection.scatter(bytes + part.offset, to()[part.to].data());
   }
 }
 
 void Exchange::State::add_in_order() {
-  for (const Addition& addition : additions) {
+  for (const Summand& addition : additions) {
     if (!addition.copy) {
-      const Part& part = plan.in[addition.message].parts[addition.part];
+      const MessagePart& part = plan.in[addition.message].parts[addition.part];
       part.selection.add(in_staging[addition.message].data() + part.offset, to()[part.to].data());
       continue;
     }

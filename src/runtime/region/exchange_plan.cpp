@@ -72,7 +72,7 @@ bool says_the_same_to_all(const ExchangePlan& plan, int ranks) {
   if (ranks <= 2) return false;
   if (plan.out.empty()) return true;
   if (int(plan.out.size()) != ranks - 1) return false;
-  auto same = [](const Part& a, const Part& b) { return a.from == b.from && a.elements == b.elements; };
+  auto same = [](const MessagePart& a, const MessagePart& b) { return a.from == b.from && a.elements == b.elements; };
   return std::ranges::all_of(
       plan.out, [&](const Message& message) { return std::ranges::equal(message.parts, plan.out[0].parts, same); });
 }

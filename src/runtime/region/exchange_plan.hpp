@@ -7,7 +7,7 @@
 namespace spdistal::runtime {
 
 /// Elements of one pair of colours within a message.
-struct Part {
+struct MessagePart {
   int64_t from, to;  // colours
   Selection selection;
   int64_t offset;  // in the message, in bytes
@@ -16,7 +16,7 @@ struct Part {
 /// All that one rank sends to another: the parts by colour sent from, then by colour sent to, on both sides.
 struct Message {
   int peer;
-  std::vector<Part> parts;
+  std::vector<MessagePart> parts;
   int64_t bytes = 0;
 };
 struct Copy {

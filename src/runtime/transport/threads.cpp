@@ -12,7 +12,7 @@
 namespace spdistal::runtime {
 namespace {
 
-struct Message {
+struct Letter {
   int from, tag;
   std::vector<std::byte> bytes;
 };
@@ -22,7 +22,7 @@ struct Receive {
   bool done = false;
 };
 struct Mailbox {
-  std::list<Message> arrived;    // with nobody waiting yet, in order of arrival
+  std::list<Letter> arrived;     // with nobody waiting yet, in order of arrival
   std::list<Receive*> awaiting;  // in order of posting
   std::condition_variable changed;
 };
@@ -35,9 +35,9 @@ struct Hub {
   bool stopped = false;
 };
 
-class Threads final : public Transport {
+class ThreadRanks final : public Transport {
  public:
-  Threads(std::shared_ptr<Hub> hub, int rank, ThreadsOptions options)
+  ThreadRanks(std::shared_ptr<Hub> hub, int rank, ThreadsOptions options)
       : hub_(std::move(hub)), rank_(rank), options_(options) {}
 
   int rank() const override { return rank_; }
@@ -112,7 +112,7 @@ class Threads final : public Transport {
 }  // namespace
 
 std::unique_ptr<Transport> loopback(ThreadsOptions options) {
-  return std::make_unique<Threads>(std::make_shared<Hub>(1), 0, options);
+  return std::make_unique<ThreadRanks>(std::make_shared<Hub>(1), 0, options);
 }
 
 void run_ranks(int ranks, const std::function<void(Transport&)>& body, ThreadsOptions options) {
@@ -121,7 +121,7 @@ void run_ranks(int ranks, const std::function<void(Transport&)>& body, ThreadsOp
   std::vector<std::thread> threads;
   auto run = [&](int rank) {
     try {
-      Threads transport(hub, rank, options);
+      ThreadRanks transport(hub, rank, options);
       body(transport);
     } catch (...) {
       std::lock_guard guard(hub->lock);

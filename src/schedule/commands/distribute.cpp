@@ -21,13 +21,13 @@ Result<> Distribute::check(const ConcreteStatement& statement) const {
     if (std::string decided = schedule::decision(tags); !decided.empty())
       return refuse.at(var, fmt::format("the loop over {} is {} already", refuse.name(var), decided),
                        tags.parallel ? "divide it: the outer part can be distributed, the inner parallelized"
-                       : tags.place == Place::Distributed ? "distribute each loop once"
-                                                          : "distribute first, then say how the loop runs");
+                       : tags.place == LoopPlace::Distributed ? "distribute each loop once"
+                                                              : "distribute first, then say how the loop runs");
     if (std::none_of(outer.begin(), outer.end(), [&](const Forall& l) { return l.var == var; }))
       return refuse.at(var, fmt::format("the loop over {} is inside a where", refuse.name(var)),
                        "only the outermost loops run on different pieces");
     for (const Forall& around : loops_to(statement.body, var))
-      if (around.tags.place == Place::Local && !listed(around.var))
+      if (around.tags.place == LoopPlace::Local && !listed(around.var))
         return refuse.at(
             var,
             fmt::format("the loop over {} is inside the loop over {}, which is not distributed", refuse.name(var),
@@ -40,7 +40,7 @@ Result<> Distribute::check(const ConcreteStatement& statement) const {
 ConcreteStatement Distribute::apply(const ConcreteStatement& statement) const {
   ConcreteStatement out = statement;
   for (const IndexVar& var : loops)
-    out = schedule::tag_loop(std::move(out), var, [](LoopTags& tags) { tags.place = Place::Distributed; });
+    out = schedule::tag_loop(std::move(out), var, [](LoopTags& tags) { tags.place = LoopPlace::Distributed; });
   return out;
 }
 

@@ -22,7 +22,7 @@ Result<> Parallelize::check(const ConcreteStatement& statement) const {
   if (Result<> outside = schedule::check_outside_leaf(name, statement, i); !outside) return outside;
   const Forall& loop = *find_loop(statement.body, i);
   std::string decided = schedule::decision(loop.tags);
-  if (loop.tags.place == Place::Distributed || loop.tags.parallel || !loop.tags.leaf.empty() ||
+  if (loop.tags.place == LoopPlace::Distributed || loop.tags.parallel || !loop.tags.leaf.empty() ||
       !loop.tags.communicate.empty())
     return refuse.at(i, fmt::format("the loop over {} is {} already", refuse.name(i), decided),
                      "divide it: one part can be distributed, the other parallelized");

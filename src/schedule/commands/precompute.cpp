@@ -41,12 +41,12 @@ bool is_named_by(const Expr& stated, const Expr& named) {
 }
 
 // A part of an expression, where it stands whole or as some of the factors of a product.
-struct Found {
+struct FoundTerm {
   Expr part;  // as the statement has it
   Expr rest;  // the expression with the part replaced
 };
-std::optional<Found> find_part(const Expr& expr, const Expr& named, const Expr& by) {
-  if (is_named_by(expr, named)) return Found{expr, by};
+std::optional<FoundTerm> find_part(const Expr& expr, const Expr& named, const Expr& by) {
+  if (is_named_by(expr, named)) return FoundTerm{expr, by};
   std::vector<Expr> all = factors(expr), wanted = factors(named), part;
   if (all.size() > wanted.size()) {
     // The replacement stands where the first of the factors stood.
@@ -61,10 +61,10 @@ std::optional<Found> find_part(const Expr& expr, const Expr& named, const Expr& 
     });
     if (found) {
       all.insert(all.begin() + long(place), by);
-      return Found{product(part), product(all)};
+      return FoundTerm{product(part), product(all)};
     }
   }
-  std::optional<Found> found;
+  std::optional<FoundTerm> found;
   Expr rest = map_children(expr, [&](const Expr& child) {
     if (found) return child;
     found = find_part(child, named, by);
@@ -195,7 +195,7 @@ class Planner {
         },
         [&](const Where& n) { search(n.consumer, {}), search(n.producer, {}); },
         [&](const Assign& n) {
-          std::optional<Found> found = find_part(n.rhs, command_.expression.tree(), Literal{0});
+          std::optional<FoundTerm> found = find_part(n.rhs, command_.expression.tree(), Literal{0});
           if (found) assign_ = n, chain_ = chain, part_ = found->part;
         },
         [&](const Sequence& n) {

@@ -102,11 +102,11 @@ Result<> Reorder::check(const ConcreteStatement& statement) const {
                          fmt::format("the loop over {} walks positions below each {} and cannot stand outside its loop",
                                      refuse.name(loop.var), refuse.name(root)),
                          "fuse the loops and walk the positions of the fused one");
-    if (loop.tags.place == Place::Distributed && local)
+    if (loop.tags.place == LoopPlace::Distributed && local)
       return refuse.at(
           loop.var, fmt::format("the distributed loop over {} would not be among the outermost", refuse.name(loop.var)),
           "reorder first, then distribute");
-    local |= loop.tags.place == Place::Local;
+    local |= loop.tags.place == LoopPlace::Local;
     above.push_back(loop);
     if (!loop.tags.communicate.empty())
       if (Result<> place = schedule::check_place(name, statement, above); !place) return place;

@@ -18,7 +18,7 @@ Result<> Unroll::check(const ConcreteStatement& statement) const {
     return refuse.at(i, fmt::format("{} iterations cannot be written out", factor), "unroll by a factor of 2 or more");
   if (tags.unroll > 1)
     return refuse.at(i, fmt::format("the loop over {} is unrolled already", refuse.name(i)), "unroll each loop once");
-  if (tags.place == Place::Distributed || !tags.leaf.empty() ||
+  if (tags.place == LoopPlace::Distributed || !tags.leaf.empty() ||
       (tags.parallel && tags.parallel->unit != Unit::CPUVector))
     return refuse.at(i,
                      fmt::format("the loop over {} is {}: its iterations are not run one after the other",

@@ -95,7 +95,7 @@ TEST(Cuda, WarpsAndLanesAreThreads) {
                              Var x = f.constant("x", Expr(Shuffle{Peer::Xor, load(out, lane), int32(4), 8}));
                              Var sum = f.constant("sum", Expr(WarpScan{BinaryOp::Add, x, 8}));
                              Var many = f.constant("many", Expr(WarpVote{Vote::Count, x > 0.0}));
-                             f.add(Barrier{Waiting::Warp});
+                             f.add(Barrier{BarrierOf::Warp});
                              f.store(out, block * 4 + warp, sum + cast(ScalarType::Float64, many));
                            },
                            {.kind = LoopKind::GPULane});
@@ -141,7 +141,7 @@ TEST(Cuda, EveryStatementAndHelperCompiles) {
                "t", int64(0), int64(64),
                [&](Var t) {
                  Var shared = var("shared", array_of(ScalarType::Float64));
-                 f.add(Allocate{shared, int64(64), Fill::Uninitialised, Space::Shared});
+                 f.add(Allocate{shared, int64(64), Fill::Uninitialised, MemorySpace::Shared});
                  f.store(shared, t, 1);
                  f.add(Barrier{});
                  Var local = f.allocate("local", ScalarType::Int32, 8, Fill::Zeroed);
@@ -165,7 +165,7 @@ TEST(Cuda, EveryStatementAndHelperCompiles) {
                  }
                  for (Vote vote : {Vote::Any, Vote::All, Vote::Count})
                    f.store(arrays[1], t, cast(ScalarType::Int32, Expr(WarpVote{vote, t < 7})));
-                 f.add(Barrier{Waiting::Warp});
+                 f.add(Barrier{BarrierOf::Warp});
                  for (int m = 0; m < math_functions; m++)
                    for (ScalarType type :
                         {ScalarType::Int32, ScalarType::Int64, ScalarType::Float32, ScalarType::Float64}) {

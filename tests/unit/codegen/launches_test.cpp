@@ -16,10 +16,10 @@ namespace spdistal::codegen {
 namespace {
 
 using namespace ir;
-using passes::Mapping;
+using passes::GridMapping;
 using testing::CallData;
 
-Launches checked_launches(const Function& f, const Mapping& mapping = {}) {
+Launches checked_launches(const Function& f, const GridMapping& mapping = {}) {
   auto whole = verify(f);
   EXPECT_TRUE(whole) << whole.refusal().str();
   Launches out = passes::launches(f, mapping);

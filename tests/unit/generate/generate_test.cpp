@@ -27,7 +27,7 @@ Elements elements(const Coordinates& entries) {
   return out;
 }
 
-Coordinates make(const std::string& text, Part part = {}) {
+Coordinates make(const std::string& text, GeneratedPart part = {}) {
   return generate(Generator::parse(text), ScalarType::Float64, part);
 }
 

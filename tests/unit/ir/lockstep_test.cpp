@@ -30,10 +30,10 @@ void grid(FunctionBuilder& f, const Operand& blocks, int threads, const Fill2& f
 
 Var shared(FunctionBuilder& f, const std::string& name, ScalarType type, int count) {
   Var v = var(name, array_of(type));
-  f.add(Allocate{v, int32(count), Fill::Uninitialised, Space::Shared});
+  f.add(Allocate{v, int32(count), Fill::Uninitialised, MemorySpace::Shared});
   return v;
 }
-void barrier(FunctionBuilder& f, Waiting of = Waiting::Block) { f.add(Barrier{of}); }
+void barrier(FunctionBuilder& f, BarrierOf of = BarrierOf::Block) { f.add(Barrier{of}); }
 
 /// Runs it on two arrays, with races found.
 template <class In, class Out>
@@ -285,17 +285,17 @@ TEST(GpuRaces, BetweenThreadsThatStoreOneElement) {
 }
 
 TEST(GpuRaces, BetweenAStoreAndALoad) {
-  auto neighbour = [](Waiting of, bool waits, int distance) {
+  auto neighbour = [](BarrierOf of, bool waits, int distance) {
     return found(1, [=](FunctionBuilder& f, Var in, Var out, Var, Var t) {
       f.store(out, t, t);
       if (waits) barrier(f, of);
       f.store(in, t, load(out, Expr(Binary{BinaryOp::Mod, t + distance, int32(64)})));
     });
   };
-  EXPECT_THAT(neighbour(Waiting::Block, false, 1), HasSubstr("race for element"));
-  EXPECT_EQ(neighbour(Waiting::Block, true, 1), nothing);
-  EXPECT_EQ(neighbour(Waiting::Block, true, 32), nothing);
-  EXPECT_THAT(neighbour(Waiting::Warp, true, 32), HasSubstr("race for element")) << "another warp has not waited";
+  EXPECT_THAT(neighbour(BarrierOf::Block, false, 1), HasSubstr("race for element"));
+  EXPECT_EQ(neighbour(BarrierOf::Block, true, 1), nothing);
+  EXPECT_EQ(neighbour(BarrierOf::Block, true, 32), nothing);
+  EXPECT_THAT(neighbour(BarrierOf::Warp, true, 32), HasSubstr("race for element")) << "another warp has not waited";
   // The other way round: what was loaded is stored by somebody else.
   EXPECT_THAT(found(1,
                     [](auto& f, Var in, Var out, Var, Var t) {
@@ -309,7 +309,7 @@ TEST(GpuRaces, ABarrierOfTheWarpOrdersItsLanes) {
   auto pairs = [](bool waits) {
     return found(1, [=](FunctionBuilder& f, Var in, Var out, Var, Var t) {
       f.store(out, t, t);
-      if (waits) barrier(f, Waiting::Warp);
+      if (waits) barrier(f, BarrierOf::Warp);
       f.store(in, t, load(out, t / 2 * 2 + (1 - t % 2)));
     });
   };
@@ -347,9 +347,9 @@ TEST(Lockstep, ABarrierThatOnlySomeThreadsComeToIsRefused) {
   EXPECT_EQ(found(1, [](auto& f, Var, Var, Var b, Var) { f.when(b < 1, [&] { barrier(f); }); }), nothing);
   EXPECT_THAT(found(1, [](auto& f, Var, Var, Var, Var t) { f.loop("k", int32(0), t, [&](Var) { barrier(f); }); }),
               HasSubstr("only some threads of a block come to a barrier"));
-  EXPECT_THAT(found(1, [](auto& f, Var, Var, Var, Var t) { f.when(t < 40, [&] { barrier(f, Waiting::Warp); }); }),
+  EXPECT_THAT(found(1, [](auto& f, Var, Var, Var, Var t) { f.when(t < 40, [&] { barrier(f, BarrierOf::Warp); }); }),
               HasSubstr("only some lanes of a warp come to a barrier"));
-  EXPECT_EQ(found(1, [](auto& f, Var, Var, Var, Var t) { f.when(t < 32, [&] { barrier(f, Waiting::Warp); }); }),
+  EXPECT_EQ(found(1, [](auto& f, Var, Var, Var, Var t) { f.when(t < 32, [&] { barrier(f, BarrierOf::Warp); }); }),
             nothing);
 }
 
@@ -423,7 +423,7 @@ TEST(VerifyGpu, RefusesWhatNoGpuCanRun) {
               }),
               HasSubstr("GPU threads do not nest"));
   EXPECT_THAT(refused([&](auto& f, Var, Var) {
-                f.add(Allocate{var("s", array_of(ScalarType::Int32)), int32(4), Fill::Zeroed, Space::Shared});
+                f.add(Allocate{var("s", array_of(ScalarType::Int32)), int32(4), Fill::Zeroed, MemorySpace::Shared});
               }),
               HasSubstr("shared arrays are not initialised"));
   FunctionBuilder outside("outside");

@@ -22,7 +22,7 @@ class PartitionFunctions : public ::testing::TestWithParam<LevelFormat> {
   // Partitions that a fragment makes, given those that are there; colourings are none.
   std::set<Name> defined_by(const Fragment& fragment, std::set<Name> there) const {
     std::set<Name> made;
-    for (const plan::Statement& s : fragment) {
+    for (const plan::PartitionStatement& s : fragment) {
       for (const Name& in : s.in) EXPECT_TRUE(there.contains(in)) << "used before it is there";
       EXPECT_NE(s.op, Op::Init);
       EXPECT_NE(s.op, Op::Entry);
@@ -33,7 +33,7 @@ class PartitionFunctions : public ::testing::TestWithParam<LevelFormat> {
   }
   void expect_named(const Fragment& fragment, const std::string& function) const {
     EXPECT_FALSE(fragment.empty());
-    for (const plan::Statement& s : fragment)
+    for (const plan::PartitionStatement& s : fragment)
       EXPECT_EQ(s.function.str(), std::string(GetParam().name()) + "." + function);
   }
 };
@@ -106,9 +106,9 @@ INSTANTIATE_TEST_SUITE_P(OfEveryLevel, PartitionFunctions, ::testing::ValuesIn(a
 std::string text_of(const Fragment& fragment) {
   std::string out;
   auto name = [](const Name& n) {
-    return (n.part == plan::Part::Positions ? "crd" : "pos") + std::to_string(n.level + 1);
+    return (n.part == plan::LevelPart::Positions ? "crd" : "pos") + std::to_string(n.level + 1);
   };
-  for (const plan::Statement& s : fragment) {
+  for (const plan::PartitionStatement& s : fragment) {
     out += (out.empty() ? "" : "; ") + name(s.out) + " = " + std::string(plan::name_of(s.op)) + "(";
     for (const Name& in : s.in) out += name(in);
     out += ")";

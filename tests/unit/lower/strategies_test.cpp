@@ -55,7 +55,7 @@ TEST(Strategy, IsBoundedByOperandsThatStoreAnElementWhereverTheResultDoes) {
 TEST(Strategy, WalksAMergeThatIsEmittedOnceToCountAndToFill) {
   for (const char* result : {"A:ds", "A:ss"}) {
     TextLowering lowering("A(i,j) = B(i,j) + C(i,j)", {result, "B:ds", "C:ds"}, "parallelize(i, CPUThread)");
-    Kernel kernel = lower(lowering.statement);
+    Lowered kernel = lower(lowering.statement);
     int merges = 0, walks = 0;
     each<ir::While>(kernel.function.body, [&](const ir::While&) { merges++; });
     each<ir::Perform>(kernel.function.body, [&](const ir::Perform&) { walks++; });

@@ -107,12 +107,12 @@ struct CountedPool final : Pool {
   };
   std::shared_ptr<Counts> counts;
   explicit CountedPool(std::shared_ptr<Counts> c) : counts(std::move(c)) {}
-  Block take(size_t bytes) override {
+  PoolBlock take(size_t bytes) override {
     if (bytes > 1000) return {};
     counts->taken++;
     return {static_cast<std::byte*>(std::malloc(bytes)), bytes};
   }
-  void give(Block block) noexcept override {
+  void give(PoolBlock block) noexcept override {
     counts->given++;
     std::free(block.data);
   }
@@ -124,7 +124,7 @@ struct CountedPool final : Pool {
     counts->copied++;
     std::copy_n(from, bytes, to);
   }
-  void drop_behind(Block, size_t) noexcept override {}
+  void drop_behind(PoolBlock, size_t) noexcept override {}
 };
 
 TEST(Buffer, LiesWhereItIsAskedFor) {

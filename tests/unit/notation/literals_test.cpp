@@ -11,7 +11,7 @@ namespace spdistal::notation {
 namespace {
 
 Scalar reread(const Scalar& value) {
-  Scope scope;
+  ParseScope scope;
   std::string text = print(value);
   Lexer in(text, "number");
   Expr expr = parse_expression(in, scope);

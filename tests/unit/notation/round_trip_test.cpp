@@ -27,7 +27,7 @@ class Generator {
       }
   }
 
-  Scope scope;
+  ParseScope scope;
 
   Expr expression(int depth) {
     switch (depth <= 0 ? pick(2) : pick(9)) {

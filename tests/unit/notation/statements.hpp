@@ -9,18 +9,18 @@
 namespace spdistal::notation {
 
 struct TextStatement {
-  Scope scope;
+  ParseScope scope;
   Assignment assignment;
 
   explicit TextStatement(std::string_view text, const std::vector<std::string>& formats = {})
       : scope(scope_with(formats)), assignment(parse_assignment(text, scope)) {}
 
  private:
-  static Scope scope_with(const std::vector<std::string>& formats) {
+  static ParseScope scope_with(const std::vector<std::string>& formats) {
     std::map<std::string, Format> known;
     for (const std::string& format : formats)
       known.emplace(format.substr(0, format.find(':')), Format::parse(format.substr(format.find(':') + 1)));
-    Scope out;
+    ParseScope out;
     auto sizes = std::make_shared<std::map<std::string, Param>>();
     out.declare = [known, sizes](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
       std::vector<Extent> dims;

@@ -76,7 +76,7 @@ TEST(Statements, ListVariablesAndTensorsByFirstUse) {
 }
 
 TEST(Types, OfExpressionsAreThoseOfCpp) {
-  Scope scope;
+  ParseScope scope;
   auto tensor = [&](const char* name, ScalarType type) {
     scope.tensors.emplace(name, TensorVar({Symbol(name), type, {}, Format()}));
   };

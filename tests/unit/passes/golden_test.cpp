@@ -402,7 +402,7 @@ TEST_F(GoldenTest, StreamLeavesWhatIsReadOrAddedTo) {
 TEST_F(GoldenTest, TheRunnerTellsWhatChangedAndStopsWhereAsked) {
   f.loop("p", int32(0), n, [&](Var p) { f.store_add(a, n, load(b, p)); });
   std::vector<std::string> changed, run;
-  auto listen = [&](const Step& step) {
+  auto listen = [&](const PassStep& step) {
     run.emplace_back(step.pass);
     if (step.changed) changed.emplace_back(step.pass);
     EXPECT_GE(step.seconds, 0);

@@ -19,7 +19,7 @@ class Operations : public ::testing::Test {
   std::optional<double> count(const std::string& text) {
     auto alone = runtime::loopback();
     std::map<TensorVar, Home> stored;
-    Scope scope;
+    ParseScope scope;
     scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
       bool sparse = std::isupper(static_cast<unsigned char>(name.text[0]));
       Format format = sparse ? CSF(indices.size()) : dense_format(indices.size());

@@ -23,7 +23,7 @@ Complex as_complex(const Scalar& value) {
 }
 
 // f(coordinates, value) for every element.
-void each_element(const Array& array, const std::function<void(const std::vector<int64_t>&, const Scalar&)>& f) {
+void each_element(const DenseArray& array, const std::function<void(const std::vector<int64_t>&, const Scalar&)>& f) {
   std::vector<int64_t> at(array.dims.size());
   for (size_t n = 0; n < array.values.size(); n++) {
     size_t rest = n;
@@ -32,8 +32,8 @@ void each_element(const Array& array, const std::function<void(const std::vector
   }
 }
 
-Entries entries_of(const Array& array) {
-  Entries out{array.dims};
+EntryList entries_of(const DenseArray& array) {
+  EntryList out{array.dims};
   each_element(array, [&](const std::vector<int64_t>& at, const Scalar& value) {
     if (is_zero(value)) return;
     out.coordinates.insert(out.coordinates.end(), at.begin(), at.end());
@@ -74,7 +74,7 @@ TEST(Joins, AgreeWithTheDefinitionOnRandomPrograms) {
     SCOPED_TRACE(fmt::format("seed {}: {}", seed, print(assignment)));
     Arrays wanted = program.arrays;
     evaluate(assignment, wanted);
-    const Array& result = wanted.at(assignment.lhs.tensor);
+    const DenseArray& result = wanted.at(assignment.lhs.tensor);
     each_element(result, [&](const std::vector<int64_t>& at, const Scalar& value) {
       auto element = found->find(at);
       Complex sum = element == found->end() ? 0 : element->second.value;
@@ -87,12 +87,12 @@ TEST(Joins, AgreeWithTheDefinitionOnRandomPrograms) {
 
 TEST(Joins, AreNotForFunctionsAndQuotients) {
   for (const char* text : {"a(i) = exp(b(i))", "a(i) = b(i) / c(i)", "a(i) = b(i) * max(c(i), 2)"}) {
-    Scope scope;
+    ParseScope scope;
     Arrays arrays;
     scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
       TensorVar tensor({Symbol(std::string(name.text)), ScalarType::Float64, std::vector<Extent>(indices.size(), 3),
                         dense_format(indices.size())});
-      arrays.emplace(tensor, Array(tensor.type(), std::vector<int64_t>(indices.size(), 3)));
+      arrays.emplace(tensor, DenseArray(tensor.type(), std::vector<int64_t>(indices.size(), 3)));
       return tensor;
     };
     EXPECT_FALSE(joined(parse_assignment(text, scope), arrays)) << text;
@@ -101,17 +101,17 @@ TEST(Joins, AreNotForFunctionsAndQuotients) {
 
 TEST(Joins, TakeTimeWithWhatIsStoredAndNotWithSizes) {
   constexpr int64_t large = int64_t(1) << 40;
-  Scope scope;
+  ParseScope scope;
   EntryTable table;
   scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
     TensorVar tensor({Symbol(std::string(name.text)), ScalarType::Float64, std::vector<Extent>(indices.size(), large),
                       Format::parse("ss")});
-    table.emplace(tensor, Entries{std::vector<int64_t>(indices.size(), large)});
+    table.emplace(tensor, EntryList{std::vector<int64_t>(indices.size(), large)});
     return tensor;
   };
   Assignment assignment = parse_assignment("A(i,j) = B(i,k) * C(k,j)", scope);
   auto put = [&](const char* name, std::vector<int64_t> at, double value) {
-    Entries& entries = table.at(scope.tensors.find(name)->second);
+    EntryList& entries = table.at(scope.tensors.find(name)->second);
     entries.coordinates.insert(entries.coordinates.end(), at.begin(), at.end());
     entries.values.push_back(value);
   };

@@ -27,7 +27,7 @@ std::vector<std::string> command_names() { return names_of(static_cast<const Com
 struct Fixture {
   TextStatement statement{"A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", {"B:dss"}};
   Machine machine{Grid(2, 3, 4, 5), Grid(4, GPU)};
-  Names names{statement.scope, &machine};
+  KnownNames names{statement.scope, &machine};
 
   Command parse_one(const std::string& text) {
     std::vector<ParsedCommand> commands = parse(text, names);

@@ -33,7 +33,7 @@ int64_t number(Random& random, int64_t low, int64_t high) {
 
 // The operand B of a random distributed statement: copied, or with its first dimension gathered by another.
 struct Case {
-  plan::Access access;
+  plan::AccessPlan access;
   Format format;
   std::vector<int64_t> dims;
 };
@@ -43,7 +43,7 @@ std::optional<Case> draw_case(Random& random) {
       "A(i) = D(i,l) * B(l)", "A(i,j) = D(i,l) * B(l,j)", "A(i,j,k) = D(i,l) * B(l,j,k)"};
   std::map<std::string, int64_t> sizes;
   for (const char* var : {"i", "j", "k", "l"}) sizes[var] = number(random, 1, 6);
-  Scope scope;
+  ParseScope scope;
   scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
     std::vector<Extent> dims;
     for (const IndexVar& index : indices) dims.push_back(sizes.at(index.name()));
@@ -194,7 +194,7 @@ std::string placed(const char* tensor, const char* format, const char* machine, 
   plan::Plan plan = lower::distribute(statement, names).plan;
   // What is placed is the tensor as it is read.
   std::string out;
-  for (const plan::Statement& s : plan.accesses.at(1).partitions) {
+  for (const plan::PartitionStatement& s : plan.accesses.at(1).partitions) {
     if (s.op == plan::Op::Init || s.op == plan::Op::Entry) continue;
     out += s.function.str() + (s.function.empty() ? "" : ": ") + std::string(plan::name_of(s.op)) + "\n";
   }
