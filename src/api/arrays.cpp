@@ -36,6 +36,7 @@ void IndexSpan::check_width(size_t wanted) const {
 TensorBase::SharedArray TensorBase::values_array() const {
   const Home& home = collectively([&]() -> const Home& { return data_of(*state_); });
   const Storage& piece = piece_of(var(), home);
+  piece.lend();
   return {piece.value_bytes(), size_t(piece.nnz()), size_of(type()), piece.owner()};
 }
 
@@ -92,7 +93,7 @@ void TensorBase::replace_values(const void* values, size_t count) {
     runtime::together(transport(), [&] {
       const Home& home = *state_->home;
       const Storage& piece = piece_of(var(), home);
-      if (!home.owns_all(home.colours().lo))
+      if (piece.nnz() > 0 && !home.owns_all(home.colours().lo))
         throw UserError(fmt::format("other ranks hold elements of this rank's piece of {} too", shown(var())),
                         "insert entries and pack, or fill it");
       if (int64_t(count) != piece.nnz())

@@ -98,6 +98,16 @@ void Buffer::shrink(size_t bytes) {
   if (!is_borrowed_ && memory_) pool_of(place_).drop_behind({memory_.get(), capacity_}, bytes);
 }
 
+// What others keep behind the bytes that are in use goes along.
+void Buffer::make_room(size_t bytes) {
+  if (bytes <= capacity_) return;
+  require(!is_borrowed_, "borrowed memory is as large as it is");
+  Buffer out = uninitialized(bytes, place_);
+  if (capacity_ > 0) pool_of(place_).copy(out.data(), data(), capacity_);
+  out.bytes_ = bytes_;
+  *this = std::move(out);
+}
+
 void Buffer::reserve(size_t bytes) {
   if (mirror_) mirror_->look();
   mirror_.reset();

@@ -48,6 +48,9 @@ class Buffer {
   Buffer clone() const;
   /// Keeps the first bytes; the system has back what lay behind them.
   void shrink(size_t bytes);
+  /// Room for so many bytes from the first on: `capacity` is as large, `size` stays, what is there is kept. It may come to
+  /// lie elsewhere; borrowed memory cannot.
+  void make_room(size_t bytes);
   /// So many bytes. What was there is lost where they take other memory; borrowed memory cannot be exchanged.
   void reserve(size_t bytes);
 

@@ -18,6 +18,7 @@
 #include "tensor/iterate.hpp"
 #include "tensor/share.hpp"
 #include "tensor/storage.hpp"
+#include "tensor/tails.hpp"
 #include "tensor/tree.hpp"
 
 namespace spdistal {
@@ -53,6 +54,9 @@ class Home {
   /// Where in the whole tensor the positions of a piece begin. Of ordered homes.
   int64_t base(int64_t colour, size_t level) const;
 
+  /// Who has which rows behind the pieces of all homes of this pattern (`Storage::make_room`).
+  Tails& tails() const { return *plan_->tails; }
+
   /// Are values of a piece somebody else's? Whoever wants to write clones it first.
   bool is_borrowed() const;
 
@@ -67,6 +71,8 @@ class Home {
   bool holds(int64_t colour, std::span<const int64_t> at, int64_t position) const;
   /// Whether it belongs to the colour: no lower one holds it too.
   bool owns(int64_t colour, std::span<const int64_t> at, int64_t position) const;
+  /// Whether a piece stores more than its colour holds.
+  bool is_padded(int64_t colour) const { return plan_->owned[index(colour)].padded; }
   /// Whether all that a piece stores belongs to its colour.
   bool owns_all(int64_t colour) const;
   bool owns_nothing(int64_t colour) const { return plan_->owned[index(colour)].nothing; }
@@ -106,6 +112,7 @@ class Home {
     std::vector<Cuts> cuts;
     int64_t elements = 1;
     uint64_t version = 0;
+    std::shared_ptr<Tails> tails = std::make_shared<Tails>();
   };
 
   Home(std::shared_ptr<const Plan> plan, ScalarType type, std::vector<Storage> pieces, uint64_t version)

@@ -29,16 +29,20 @@ size_t Pattern::bytes() const {
 }
 
 Storage::Storage(PatternHandle pattern, ScalarType type)
-    : pattern_(std::move(pattern)), type_(type), values_(Buffer::zeroed(size_t(nnz()) * size_of(type))) {}
+    : Storage(pattern, type, Buffer::zeroed(size_t(pattern->nnz()) * size_of(type))) {}
 
 Storage::Storage(PatternHandle pattern, ScalarType type, Buffer values)
-    : pattern_(std::move(pattern)), type_(type), values_(std::move(values)) {
-  require(values_.size() >= size_t(nnz()) * size_of(type), "there is a value for every stored element");
+    : pattern_(std::move(pattern)), type_(type), values_(std::make_shared<Values>(std::move(values))) {
+  require(values_->buffer.size() >= size_t(nnz()) * size_of(type), "there is a value for every stored element");
 }
 
-Storage Storage::view() const {
-  auto* first = const_cast<std::byte*>(values_.data());  // who writes to values clones borrowed ones first
-  return Storage(pattern_, type_, Buffer::borrowed({first, values_.size()}, nullptr, values_.place()));
+Storage Storage::view() const { return Storage(pattern_, type_, values_); }
+
+void Storage::make_room(size_t bytes) const {
+  Buffer& buffer = values_->buffer;
+  if (bytes <= buffer.capacity()) return;
+  if (std::exchange(values_->lent, false)) values_->before.push_back(buffer.owner());
+  buffer.make_room(bytes);
 }
 
 void Storage::zero() { runtime::device_at(place()).fill(value_bytes(), std::byte(0), size_t(nnz()) * size_of(type_)); }

@@ -49,6 +49,8 @@ class Storage {
   Storage(PatternHandle pattern, ScalarType type);
   /// A pattern with given values: at least nnz of them.
   Storage(PatternHandle pattern, ScalarType type, Buffer values);
+  Storage(Storage&&) noexcept = default;
+  Storage& operator=(Storage&&) noexcept = default;
 
   const Pattern& pattern() const { return *pattern_; }
   const PatternHandle& shared_pattern() const { return pattern_; }
@@ -58,44 +60,65 @@ class Storage {
   ScalarType type() const { return type_; }
   int64_t nnz() const { return pattern_->nnz(); }
 
-  std::byte* value_bytes() { return values_.data(); }
-  const std::byte* value_bytes() const { return values_.data(); }
+  std::byte* value_bytes() {
+    values_->before.clear();
+    values_->lent = false;
+    return values_->buffer.data();
+  }
+  const std::byte* value_bytes() const { return std::as_const(values_->buffer).data(); }
   template <class T>
   std::span<T> values() {
     require(scalar_type_of<T>() == type_, "values are read with the type they have");
-    return {reinterpret_cast<T*>(values_.data()), size_t(nnz())};
+    return {reinterpret_cast<T*>(value_bytes()), size_t(nnz())};
   }
   template <class T>
   std::span<const T> values() const {
     require(scalar_type_of<T>() == type_, "values are read with the type they have");
-    return {reinterpret_cast<const T*>(values_.data()), size_t(nnz())};
+    return {reinterpret_cast<const T*>(value_bytes()), size_t(nnz())};
   }
 
   /// Where the values lie: to tell storages apart, not to read what is there.
-  const std::byte* value_address() const { return values_.address(); }
+  const std::byte* value_address() const { return values_->buffer.address(); }
   /// Their copy on a device.
-  memory::Mirror& value_mirror() const { return values_.mirror(); }
+  memory::Mirror& value_mirror() const { return values_->buffer.mirror(); }
   /// Where the values are.
-  memory::Place place() const { return values_.place(); }
+  memory::Place place() const { return values_->buffer.place(); }
   /// Are the values somebody else's, and thus only to be read?
-  bool is_borrowed() const { return values_.is_borrowed(); }
+  bool is_borrowed() const { return is_view_ || values_->buffer.is_borrowed(); }
   /// Keeps the values while somebody has it.
-  std::shared_ptr<const void> owner() const { return values_.owner(); }
+  std::shared_ptr<const void> owner() const { return values_->buffer.owner(); }
+  /// Somebody looks at the values where they lie: they are found there until they change.
+  void lend() const { values_->lent = true; }
+  /// Sees to room for so many bytes from the first value on, for whoever keeps something behind the values: which may come to
+  /// lie elsewhere, if they can.
+  void make_room(size_t bytes) const;
+  bool can_move() const { return !values_->buffer.is_borrowed(); }
   /// All values are zero from now on.
   void zero();
   /// The values, taken away for good.
-  Buffer take_values() && { return std::move(values_); }
-  /// The same pattern and values, to be read while this one stays as it is.
+  Buffer take_values() && { return std::move(values_->buffer); }
+  /// The same pattern and values, to be read only.
   Storage view() const;
   /// The same pattern (shared) with a copy of the values.
-  Storage clone() const { return Storage(pattern_, type_, values_.clone()); }
+  Storage clone() const { return Storage(pattern_, type_, values_->buffer.clone()); }
   /// Bytes of values and index arrays.
   size_t bytes() const { return pattern_->bytes() + size_t(nnz()) * size_of(type_); }
 
  private:
+  // Shared with views, wherever it comes to lie.
+  struct Values {
+    Buffer buffer;
+    bool lent = false;
+    std::vector<std::shared_ptr<const void>> before = {};  // where they were lent that lie elsewhere now
+  };
+
+  Storage(PatternHandle pattern, ScalarType type, std::shared_ptr<Values> values)
+      : pattern_(std::move(pattern)), type_(type), values_(std::move(values)), is_view_(true) {}
+
   PatternHandle pattern_;
   ScalarType type_;
-  Buffer values_;
+  std::shared_ptr<Values> values_;
+  bool is_view_ = false;
 };
 
 /// Do two patterns of one format store the same coordinates at the same positions?

@@ -80,6 +80,25 @@ TEST(Buffer, KeepsMemoryThatSuffices) {
   EXPECT_GE(buffer.capacity(), 100'000u);
 }
 
+TEST(Buffer, KeepsAllOfItsMemoryWhenThereIsMoreRoom) {
+  for (size_t bytes : {size_t(64), size_t(4) << 20}) {
+    Buffer buffer = Buffer::uninitialized(bytes);
+    std::iota(words(buffer).begin(), words(buffer).end(), uint64_t(7));
+    buffer.make_room(bytes);
+    const std::byte* before = buffer.address();
+    buffer.make_room(buffer.capacity());
+    EXPECT_EQ(buffer.address(), before) << "there was room";
+    // What somebody keeps behind the bytes in use is kept as well.
+    std::span<std::byte> room(buffer.data(), buffer.capacity());
+    if (room.size() > bytes) room.back() = std::byte(42);
+    buffer.make_room(3 * room.size());
+    EXPECT_EQ(buffer.size(), bytes);
+    EXPECT_GE(buffer.capacity(), 3 * room.size());
+    for (size_t k = 0; k < words(buffer).size(); k++) ASSERT_EQ(words(buffer)[k], k + 7);
+    if (room.size() > bytes) { EXPECT_EQ(buffer.data()[room.size() - 1], std::byte(42)); }
+  }
+}
+
 TEST(Buffer, OfSomebodyElseIsUsedInPlaceKeptAliveAndNeverGrows) {
   auto mine = std::make_shared<std::vector<std::byte>>(16);
   std::weak_ptr<std::vector<std::byte>> watched = mine;
@@ -90,6 +109,7 @@ TEST(Buffer, OfSomebodyElseIsUsedInPlaceKeptAliveAndNeverGrows) {
     EXPECT_FALSE(watched.expired());
     EXPECT_TRUE(buffer.is_borrowed());
     EXPECT_THROW(buffer.reserve(17), InternalError);
+    EXPECT_THROW(buffer.make_room(17), InternalError);
     buffer.shrink(8);
     Buffer own = buffer.clone();
     EXPECT_FALSE(own.is_borrowed());

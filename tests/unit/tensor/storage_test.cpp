@@ -219,5 +219,50 @@ TEST(Sort, IsStableForMillionsOfSkewedKeys) {
   }
 }
 
+// A vector of so many elements, 0, 1, 2, …
+Storage counted(int64_t n) {
+  Storage out(dense_pattern(Format({Dense}), {n}, {{0, n}}, ScalarType::Float64, "a vector"), ScalarType::Float64);
+  for (int64_t k = 0; k < n; k++) out.values<double>()[size_t(k)] = double(k);
+  return out;
+}
+
+void expect_counted(std::span<const double> values) {
+  for (size_t k = 0; k < values.size(); k++) ASSERT_EQ(values[k], double(k));
+}
+
+TEST(Storage, FindsItsValuesWhereverThereIsRoomForMore) {
+  Storage vector = counted(1000), view = vector.view();
+  EXPECT_TRUE(view.is_borrowed() && !vector.is_borrowed());
+  vector.make_room(size_t(1) << 20);
+  const Storage& same = vector;
+  expect_counted(same.values<double>());
+  EXPECT_EQ(view.value_address(), vector.value_address()) << "views see the same memory";
+  EXPECT_EQ(view.nnz(), 1000);
+  EXPECT_EQ(vector.clone().values<double>().size(), 1000u);
+}
+
+TEST(Storage, LeavesValuesThatWereLentWhereTheyAreUntilTheyChange) {
+  Storage vector = counted(1000);
+  const Storage& same = vector;
+  std::span<const double> lent = same.values<double>();
+  std::weak_ptr<const void> watched = vector.owner();
+  vector.lend();
+  vector.make_room(size_t(1) << 20);
+  vector.make_room(size_t(8) << 20);
+  ASSERT_FALSE(watched.expired());
+  expect_counted(lent);
+  vector.value_bytes()[0] = std::byte(1);
+  EXPECT_TRUE(watched.expired()) << "nobody relies on what was there before the change";
+}
+
+TEST(Storage, OfSomebodyElseStaysWhereItIs) {
+  std::vector<double> mine(10);
+  Storage vector(counted(10).shared_pattern(), ScalarType::Float64,
+                 Buffer::borrowed(std::as_writable_bytes(std::span(mine))));
+  EXPECT_FALSE(vector.can_move());
+  EXPECT_TRUE(counted(10).can_move());
+  EXPECT_TRUE(counted(10).view().can_move());
+}
+
 }  // namespace
 }  // namespace spdistal
