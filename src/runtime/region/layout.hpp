@@ -4,6 +4,7 @@
 //   box       one rectangle, the bounding one: elements between are there and unused
 //   compact   the set itself
 //   + tail    elements of other pieces behind the piece's own: the own ones stay where they are
+//   grid      the product of sets of coordinates, row-major by the numbers that each dimension gives them
 #pragma once
 #include <optional>
 #include <vector>
@@ -12,6 +13,17 @@
 
 namespace spdistal::runtime {
 
+/// Coordinates of one dimension and their numbers, which are less than `size`.
+struct Axis {
+  /// The first has this number, the others follow.
+  struct Run {
+    Range range;
+    int64_t first;
+  };
+  std::vector<Run> runs;  // in the order of the coordinates, no two of which are the same
+  int64_t size = 0;
+};
+
 class Layout {
  public:
   Layout() = default;
@@ -19,11 +31,13 @@ class Layout {
   static Layout box(const Space& set);
   /// The box where it is at most an eighth larger than the set, else compact.
   static Layout hardly_larger(const Space& set);
+  /// Memory for all numbers, those of no coordinate too.
+  static Layout grid(std::vector<Axis> axes);
   /// This layout and behind it, from element `offset` on, the set, compactly.
   Layout with_tail(const Space& set, int64_t offset) const;
 
   /// All elements that have a place.
-  const Space& where() const { return where_; }
+  Space where() const { return axes_.empty() ? where_ : grid_points(); }
   /// How many elements the memory must hold.
   int64_t extent() const { return extent_; }
   /// All elements are in one rectangle, stored row-major from the first element of the memory on.
@@ -60,10 +74,6 @@ class Layout {
     Space set;
     std::vector<int64_t> starts;  // of each rectangle
   };
-  struct Interval {
-    Range range;
-    int64_t offset;
-  };
   struct Place {
     int64_t offset, rest;  // the offset, and how many elements follow without a gap, this one included
   };
@@ -71,28 +81,31 @@ class Layout {
   Place find(std::span<const int64_t> point) const;
   /// How many leading dimensions must be walked: all, or those before the ones that fill a stored rectangle around `rect`.
   size_t dims_in_one_run(std::span<const Range> rect) const;
-  const Interval* interval_after(int64_t x) const;
-  const Interval* end_of_line() const { return line_.data() + line_.size(); }
+  Space grid_points() const;
+  size_t grid_dims_in_one_run(std::span<const Range> rect) const;
+  static const Axis::Run* run_after(std::span<const Axis::Run> line, int64_t x);
+  const Axis::Run* end_of_line() const { return line_.data() + line_.size(); }
 
   template <class F>
   void runs_on_line(const Space& set, F&& f) const {
     if (set.empty()) return;
-    const Interval* i = interval_after(set.sides()[0].lo);
+    const Axis::Run* i = run_after(line_, set.sides()[0].lo);
     for (const Range& wanted : set.sides()) {
-      if (i != end_of_line() && i->range.hi <= wanted.lo) i = interval_after(wanted.lo);
+      if (i != end_of_line() && i->range.hi <= wanted.lo) i = run_after(line_, wanted.lo);
       for (int64_t x = wanted.lo; x < wanted.hi;) {
         if (i == end_of_line() || !i->range.contains(x)) i = place_missing();
         int64_t stop = std::min(wanted.hi, i->range.hi);
-        f(i->offset + (x - i->range.lo), stop - x);
+        f(i->first + (x - i->range.lo), stop - x);
         x = stop;
         if (x == i->range.hi) i++;
       }
     }
   }
-  [[noreturn]] static const Interval* place_missing();
+  [[noreturn]] static const Axis::Run* place_missing();
 
   std::vector<Segment> segments_;
-  std::vector<Interval> line_;  // of one dimension: all segments' intervals in order
+  std::vector<Axis> axes_;       // of a grid, which has no segments
+  std::vector<Axis::Run> line_;  // of one dimension: all segments' intervals in order
   Space where_{1};
   int64_t extent_ = 0;
 };

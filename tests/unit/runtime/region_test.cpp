@@ -40,6 +40,56 @@ TEST(Layout, GivesEveryElementAPlaceOfItsOwn) {
   }
 }
 
+// The number of a coordinate, by definition.
+int64_t number_of(const Axis& axis, int64_t x) {
+  for (const Axis::Run& run : axis.runs)
+    if (run.range.contains(x)) return run.first + (x - run.range.lo);
+  return -1;
+}
+
+TEST(Layout, OfAGridIsRowMajorByNumbers) {
+  Random random(43);
+  for (int round = 0; round < 300; round++) {
+    int dims = int(pick(random, 1, 3));
+    std::vector<Axis> axes;
+    std::vector<Space> sides;
+    for (int d = 0; d < dims; d++) {
+      // Runs come in one order and are numbered in another, with gaps.
+      Space coordinates = random_space(random, 1, 12, 4);
+      std::vector<Range> runs(coordinates.sides().begin(), coordinates.sides().end());
+      std::vector<size_t> order(runs.size());
+      for (size_t k = 0; k < order.size(); k++) order[k] = k;
+      std::shuffle(order.begin(), order.end(), random);
+      Axis axis{std::vector<Axis::Run>(runs.size()), pick(random, 0, 2)};
+      for (size_t k : order) {
+        axis.runs[k] = {runs[k], axis.size};
+        axis.size += runs[k].size() + pick(random, 0, 1);
+      }
+      axes.push_back(axis);
+      sides.push_back(coordinates);
+    }
+    Layout layout = Layout::grid(axes);
+    int64_t extent = 1, points = 1;
+    for (const Axis& axis : axes) extent *= axis.size;
+    for (const Space& side : sides) points *= side.size();
+    ASSERT_EQ(layout.extent(), extent);
+    Space all = layout.where();
+    ASSERT_EQ(all.size(), points);
+    std::vector<int64_t> places, expected;
+    Space some = all & random_space(random, dims, 12, 4);
+    for_each_point(some, [&](std::span<const int64_t> at) {
+      int64_t place = 0;
+      for (size_t d = 0; d < at.size(); d++) place = place * axes[d].size + number_of(axes[d], at[d]);
+      ASSERT_EQ(layout.offset_of(at), place);
+      expected.push_back(place);
+    });
+    layout.for_each_run(some, [&](int64_t offset, int64_t length) {
+      for (int64_t k = 0; k < length; k++) places.push_back(offset + k);
+    });
+    ASSERT_EQ(places, expected);
+  }
+}
+
 TEST(Layout, OfARectangleIsRowMajor) {
   Layout layout = Layout::box(Space(Rect{{2, 4}, {10, 13}}));
   EXPECT_TRUE(layout.is_box());
