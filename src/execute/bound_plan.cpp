@@ -15,7 +15,7 @@ BoundPlan::BoundPlan(Process& process, Compiled& compiled, Shares shares)
       result_dims_(known_dims(program_.leaf.result)),
       first_{transport_},
       fetches_(transport_, program_, first_, notes_),
-      launcher_(process, compiled, fetches_.pieces(), notes_) {
+      launcher_(process, compiled, fetches_, notes_) {
   for (size_t k = 1; k < program_.accesses.size(); k++)
     reads_result_ |= program_.accesses[k].access.tensor == result_var();
 }
@@ -52,7 +52,7 @@ void BoundPlan::bind(const Homes& operands) {
   tasks_.emplace(program_, operands, result_shares_, transport_, *located_);
   launcher_.bind(*tasks_);
   notes_.expect(colours().size());
-  fetches_.bind(*tasks_, operands);
+  fetches_.bind(*tasks_, operands, numbered_by_all());
   if (!by_steps()) plan_targets({});
   writes_ = program_.plan.accesses[0].privilege == plan::Privilege::Write && tasks_->are_disjoint();
   patterns_ = std::move(there);
@@ -61,8 +61,21 @@ void BoundPlan::bind(const Homes& operands) {
 // What the leaf tells of the plan, whatever its widths are.
 void BoundPlan::read(const lower::Lowered& kernel) {
   located_ = find_located(program_, kernel);
+  numbered_ = find_numbered(program_, kernel);
   if (kernel.assembly == lower::Assembly::Shared)
     shared_ = {number_of(program_, kernel.operands[size_t(kernel.shared_tensor) - 1]), kernel.shared_level};
+}
+
+// What the leaf allows, whether it starts from nothing or adds: steps after the first do. Other leaves are not run where they
+// do not.
+std::vector<NumberedGroup> BoundPlan::numbered_by_all() {
+  if (numbered_.empty() || tasks_->steps().size() == 1) return numbered_;
+  auto unknown = [](const notation::Access&) { return nullptr; };
+  std::vector<NumberedGroup> out, adding;
+  notes_.compiling([&] { adding = find_numbered(program_, compiled_.leaf(LeafKind::Adding, unknown).kernel()); });
+  std::ranges::copy_if(numbered_, std::back_inserter(out),
+                       [&](const NumberedGroup& group) { return std::ranges::find(adding, group) != adding.end(); });
+  return out;
 }
 
 // Collective.
@@ -93,7 +106,7 @@ void BoundPlan::compute(const Homes& operands, std::optional<Home>& result, cons
   if (result_var().format().is_dense()) compute_dense(operands, result);
   else compute_sparse(operands, result);
   first_.over = true;
-  notes_.note_pieces(program_, *tasks_, fetches_.pieces());
+  fetches_.note_pieces();
 }
 
 void BoundPlan::note_sent(const runtime::Ledger& sent) {

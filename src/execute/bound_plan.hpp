@@ -51,6 +51,7 @@ class BoundPlan {
   void exchanging(F&& f);
 
   void read(const lower::Lowered& kernel);
+  std::vector<NumberedGroup> numbered_by_all();
   void plan_targets(const StepValues& step);
   bool on_all_ranks(bool here);
 
@@ -96,6 +97,7 @@ class BoundPlan {
   std::vector<int64_t> result_dims_;
   bool reads_result_ = false;
   std::optional<LocatedDims> located_;
+  std::vector<NumberedGroup> numbered_;
 
   RunNotes notes_;  // of the last run; exchanges count into them
   FirstRun first_;

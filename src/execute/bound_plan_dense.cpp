@@ -107,6 +107,7 @@ void BoundPlan::find_chunks() {
     const std::optional<ChunkedLeaf>& chunked = compiled_.chunked();
     ready_ = chunked ? ready_chunks(program_, *chunked, *tasks_, fetches_.pieces(), transport_, process_.overlap_bytes)
                      : ReadyChunks();
+    if (!ready_->empty() && !launcher_.takes_numbers({colours().lo, {}, Start::Old, 0})) ready_ = ReadyChunks();
     for (size_t k = 0; k < ready_->size(); k++)
       if (int64_t c = colours().lo + int64_t(k); !tasks_->is_idle(c, {})) launcher_.code_for({c, {}, Start::Old, 0});
   });

@@ -63,12 +63,12 @@ std::vector<const void*> addresses_of(const std::vector<Scalar>& arguments) {
   return out;
 }
 
-LeafCall::LeafCall(const Leaf& leaf, std::span<const Storage* const> operands, NumberOf number)
+LeafCall::LeafCall(const Leaf& leaf, std::span<const SeenPiece> operands, NumberOf number)
     : leaf_(&leaf), number_(std::move(number)), tensors_(operands.size() + 1), numbers_(leaf.kernel().scalars.size()) {
   require(operands.size() == leaf.kernel().operands.size(), "every access of a leaf has its piece");
   views_.reserve(operands.size());
   for (size_t k = 0; k < operands.size(); k++) {
-    views_.emplace_back(*operands[k], leaf.device());
+    views_.emplace_back(*operands[k].storage, leaf.device(), operands[k].seen);
     set_operand(k, views_[k]);
   }
   set_numbers();
@@ -76,7 +76,7 @@ LeafCall::LeafCall(const Leaf& leaf, std::span<const Storage* const> operands, N
 
 void LeafCall::set_operand(size_t k, View piece) {
   check_whole_levels(leaf_->kernel(), int(k) + 1, piece);
-  require(!piece.pattern() || leaf_->fits(k, *piece.pattern()), "pieces are as wide as a leaf was compiled for");
+  require(!piece.seen() || leaf_->fits(k, *piece.seen()), "pieces are as wide as a leaf was compiled for");
   views_[k] = std::move(piece);
   tensors_[k + 1] = views_[k].tensor();
 }
@@ -193,8 +193,8 @@ Storage LeafCall::compute(const std::vector<Range>& bounds, runtime::HostContext
 namespace {
 
 LeafCall call_on(const Leaf& leaf, const Storages& storages) {
-  std::vector<const Storage*> operands;
-  for (const Access& access : leaf.kernel().operands) operands.push_back(storages.at(access.tensor));
+  std::vector<SeenPiece> operands;
+  for (const Access& access : leaf.kernel().operands) operands.push_back({storages.at(access.tensor)});
   // Sizes are known by now; a number of pieces that nobody gave is the number of processes.
   return LeafCall(leaf, operands, [](const lower::RunTimeNumber&) { return 1; });
 }

@@ -16,6 +16,12 @@ std::vector<const void*> addresses_of(const std::vector<Scalar>& arguments);
 /// Calls the kernel: compiled, or interpreted.
 using RunKernel = std::function<void(spd_call&)>;
 
+/// A piece that a leaf reads: with the index arrays of another pattern, where `seen` has one.
+struct SeenPiece {
+  const Storage* storage;
+  PatternHandle seen = nullptr;
+};
+
 /// A leaf with what it is called with: made once, changed where pieces and numbers change. The leaf stays where it is
 /// meanwhile.
 class LeafCall {
@@ -24,7 +30,7 @@ class LeafCall {
 
   /// One piece for each of the kernel's operands, in its order. `number` is asked for all numbers but sizes that are
   /// known, and is kept for `set_numbers`.
-  LeafCall(const Leaf& leaf, std::span<const Storage* const> operands, NumberOf number);
+  LeafCall(const Leaf& leaf, std::span<const SeenPiece> operands, NumberOf number);
 
   const Leaf& leaf() const { return *leaf_; }
   /// The piece has index arrays as wide as the leaf was compiled for.

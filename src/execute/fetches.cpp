@@ -9,10 +9,11 @@ namespace spdistal {
 
 Fetches::Fetches(runtime::Transport& transport, const lower::Distributed& program, const FirstRun& first,
                  RunNotes& notes)
-    : transport_(transport), program_(program), first_(first), notes_(notes) {}
+    : transport_(transport), program_(program), first_(first), notes_(notes), numberings_(program) {}
 
-void Fetches::bind(Tasks& tasks, const Homes& operands) {
+void Fetches::bind(Tasks& tasks, const Homes& operands, std::vector<NumberedGroup> groups) {
   tasks_ = &tasks;
+  numberings_.bind(std::move(groups), tasks);
   pieces_.assign(program_.accesses.size(), nullptr);
   at_hand_.assign(program_.accesses.size(), {});
   kept_.clear();
@@ -45,22 +46,33 @@ const Home& Fetches::source(size_t access, const Homes& operands) {
   return *copy.home;
 }
 
+std::vector<PieceNumbers> Fetches::numbers_for(size_t access, const Homes& operands) {
+  std::vector<const Home*> homes{nullptr};
+  for (size_t k = 1; k < program_.accesses.size(); k++)
+    homes.push_back(operands.at(program_.accesses[k].access.tensor));
+  return numberings_.of(access, pieces_, homes);
+}
+
 // Collective. What is also written is copied: it changes while it is read.
 void Fetches::plan(size_t access, const Homes& operands, const StepValues& step) {
   bool written = program_.accesses[access].access.tensor == program_.leaf.result;
-  FetchRequest request{plan_of(access), tasks_->grid(), {}, {}, written, &notes_.traffic};
+  FetchRequest request{plan_of(access), tasks_->grid(), {}, {}, {}, written, &notes_.traffic};
   first_.together([&] {
     for (int64_t c = 0; c < tasks_->grid().count(); c++)
       request.needs.push_back(tasks_->need(access, c, step, pieces_));
     for (int64_t c = tasks_->colours().lo; c < tasks_->colours().hi; c++)
       request.ranges.push_back(tasks_->ranges(access, c, step, pieces_));
+    request.numbers = numbers_for(access, operands);
   });
   tasks_->forget(access);
   pieces_[access] = std::make_shared<Fetch>(transport_, source(access, operands), std::move(request));
   notes_.planned++;
 }
 
+// All have their memory before anything is on its way to it.
 void Fetches::start(const Homes& operands) {
+  for (size_t k : program_.plan.fetch_order)
+    if (!tasks_->by_steps(k)) pieces_[k]->prepare(source(k, operands));
   for (size_t k : program_.plan.fetch_order)
     if (!tasks_->by_steps(k)) pieces_[k]->start(source(k, operands));
 }
@@ -77,6 +89,13 @@ bool Fetches::are_under_way() const {
 
 void Fetches::poll() {
   for (size_t k : program_.plan.fetch_order) pieces_[k]->poll();
+}
+
+void Fetches::note_pieces() {
+  notes_.note_pieces(program_, *tasks_, pieces_);
+  for (size_t k = 1; k < pieces_.size(); k++)
+    for (int64_t c = tasks_->colours().lo; c < tasks_->colours().hi; c++)
+      notes_.held[{k, c}] += int64_t(numberings_.bytes(k, c, pieces_));
 }
 
 // Of pieces that belong to another step. None is left for those to be looked at that are planned next.
@@ -109,6 +128,7 @@ void Fetches::fetch(const Homes& operands, const StepValues& step) {
   for (size_t k : program_.plan.fetch_order)
     if (tasks_->by_steps(k)) {
       if (!pieces_[k]) take(k, operands, step);
+      pieces_[k]->prepare(source(k, operands));
       pieces_[k]->start(source(k, operands));
       pieces_[k]->finish();
       notes_.note_piece(k, *tasks_, pieces_);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "execute/notes.hpp"
+#include "execute/numbered.hpp"
 #include "execute/tasks.hpp"
 #include "runtime/transport/agree.hpp"
 
@@ -30,11 +31,13 @@ class Fetches {
   /// What is given stays where it is.
   Fetches(runtime::Transport& transport, const lower::Distributed& program, const FirstRun& first, RunNotes& notes);
 
-  /// Collective. Plans what no step cuts.
-  void bind(Tasks& tasks, const Homes& operands);
+  /// Collective. Plans what no step cuts; the leaf allows these groups to be numbered.
+  void bind(Tasks& tasks, const Homes& operands, std::vector<NumberedGroup> groups);
 
   /// By access; of those that steps cut, of the step at hand.
   const Tasks::Pieces& pieces() const { return pieces_; }
+  /// The numbers that pieces are stored with, or found by.
+  Numberings& numberings() { return numberings_; }
 
   /// Collective. Brings what no step cuts: other work may be done in between.
   void start(const Homes& operands);
@@ -43,12 +46,16 @@ class Fetches {
   bool are_under_way() const;
   void poll();
 
+  /// Notes down what pieces take, and numbers with them.
+  void note_pieces();
+
   /// Collective. Brings what a step has for itself.
   void fetch(const Homes& operands, const StepValues& step);
 
  private:
   const plan::AccessPlan& plan_of(size_t access) const { return program_.plan.accesses[access]; }
   const Home& source(size_t access, const Homes& operands);
+  std::vector<PieceNumbers> numbers_for(size_t access, const Homes& operands);
   void plan(size_t access, const Homes& operands, const StepValues& step);
   void let_go(const StepValues& step);
   void take(size_t access, const Homes& operands, const StepValues& step);
@@ -65,6 +72,7 @@ class Fetches {
   RunNotes& notes_;
   Tasks* tasks_ = nullptr;
   Tasks::Pieces pieces_;
+  Numberings numberings_;
   // Of accesses that steps cut: which step is at hand, and the fetches of all steps, without their values. There are as
   // many as index arrays fit into as much memory as the homes of the operands take; others are planned every time.
   std::vector<StepValues> at_hand_;

@@ -1,27 +1,44 @@
 #include "execute/launch.hpp"
 
+#include <algorithm>
+
 #include "base/require.hpp"
 
 namespace spdistal {
 
 using namespace notation;
 
-Launcher::Launcher(Process& process, Compiled& compiled, const Tasks::Pieces& pieces, RunNotes& notes)
-    : process_(process), compiled_(compiled), program_(compiled.program()), pieces_(pieces), notes_(notes) {}
+Launcher::Launcher(Process& process, Compiled& compiled, Fetches& fetches, RunNotes& notes)
+    : process_(process), compiled_(compiled), program_(compiled.program()), fetches_(fetches), notes_(notes) {}
 
 void Launcher::bind(const Tasks& tasks) {
   tasks_ = &tasks;
   kept_.clear();
 }
 
+const PatternHandle& Launcher::seen(size_t access, int64_t colour) {
+  return fetches_.numberings().seen(access, colour, fetches_.pieces());
+}
+
 const Leaf& Launcher::leaf_for(const Turn& turn) {
   return compiled_.leaf(turn.kind(), [&](const notation::Access& access) {
-    return &piece(number_of(program_, access), turn.colour).pattern();
+    size_t k = number_of(program_, access);
+    const PatternHandle& numbered = seen(k, turn.colour);
+    return numbered ? numbered.get() : &piece(k, turn.colour).pattern();
   });
 }
 
+bool Launcher::takes_numbers(const Turn& turn) {
+  std::vector<NumberedGroup> wanted = fetches_.numberings().in_use();
+  if (wanted.empty()) return true;
+  std::vector<NumberedGroup> allowed =
+      notes_.compiling([&] { return find_numbered(program_, leaf_for(turn).kernel()); });
+  return std::ranges::all_of(
+      wanted, [&](const NumberedGroup& group) { return std::ranges::find(allowed, group) != allowed.end(); });
+}
+
 bool Launcher::keeps(const Storage& result, const Turn& turn) {
-  return notes_.compiling([&] { return leaf_for(turn).keeps(result.pattern()); });
+  return notes_.compiling([&] { return leaf_for(turn).keeps(result.pattern()); }) && takes_numbers(turn);
 }
 
 const codegen::Kernel& Launcher::code_for(const Turn& turn) {
@@ -41,9 +58,12 @@ LeafCall& Launcher::call_for(const Turn& turn) {
   if (kept.call && turn.step.empty() && there == kept.pieces) return *kept.call;
   code_for(turn);
   const Leaf& leaf = leaf_for(turn);
-  std::vector<const Storage*> operands;
-  for (const notation::Access& access : leaf.kernel().operands)
-    operands.push_back(&piece(number_of(program_, access), turn.colour));
+  require(takes_numbers(turn), "a leaf finds places by the numbers that pieces have");
+  std::vector<SeenPiece> operands;
+  for (const notation::Access& access : leaf.kernel().operands) {
+    size_t k = number_of(program_, access);
+    operands.push_back({&piece(k, turn.colour), seen(k, turn.colour)});
+  }
   kept.call.emplace(leaf, operands, numbers_for(leaf, turn));
   kept.pieces = std::move(there);
   return *kept.call;
@@ -63,7 +83,7 @@ LeafCall::NumberOf Launcher::numbers_for(const Leaf& leaf, const Turn& turn) con
       return tasks_->positions(leaf.kernel().operands[size_t(count->operand)], count->level);
     const lower::PositionBase& base = std::get<lower::PositionBase>(number);
     size_t k = number_of(program_, leaf.kernel().operands[size_t(base.operand)]);
-    return program_.accesses[k].split ? pieces_[k]->base(colour) : 0;
+    return program_.accesses[k].split ? fetches_.pieces()[k]->base(colour) : 0;
   };
 }
 

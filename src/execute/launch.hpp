@@ -8,8 +8,8 @@
 
 #include "compile/compile.hpp"
 #include "execute/call.hpp"
+#include "execute/fetches.hpp"
 #include "execute/notes.hpp"
-#include "execute/tasks.hpp"
 
 namespace spdistal {
 
@@ -31,7 +31,7 @@ struct Turn {
 class Launcher {
  public:
   /// What is given stays where it is.
-  Launcher(Process& process, Compiled& compiled, const Tasks::Pieces& pieces, RunNotes& notes);
+  Launcher(Process& process, Compiled& compiled, Fetches& fetches, RunNotes& notes);
 
   /// Other tasks and pieces from now on.
   void bind(const Tasks& tasks);
@@ -44,6 +44,8 @@ class Launcher {
 
   /// Would it write values alone into a piece of a sparse result?
   bool keeps(const Storage& result, const Turn& turn);
+  /// Can it be run with the numbers that pieces have?
+  bool takes_numbers(const Turn& turn);
   /// The kernel that a colour would run, compiled.
   const codegen::Kernel& code_for(const Turn& turn);
   /// The text of a kernel that was compiled; empty where none was.
@@ -58,14 +60,15 @@ class Launcher {
 
   const Leaf& leaf_for(const Turn& turn);
   LeafCall& call_for(const Turn& turn);
-  const Storage& piece(size_t access, int64_t colour) const { return (*pieces_[access])[colour]; }
+  const Storage& piece(size_t access, int64_t colour) const { return (*fetches_.pieces()[access])[colour]; }
+  const PatternHandle& seen(size_t access, int64_t colour);
   LeafCall::NumberOf numbers_for(const Leaf& leaf, const Turn& turn) const;
   RunKernel run(const LeafCall& call);
 
   Process& process_;
   Compiled& compiled_;
   const lower::Distributed& program_;
-  const Tasks::Pieces& pieces_;
+  Fetches& fetches_;
   RunNotes& notes_;
   const Tasks* tasks_ = nullptr;
   std::vector<const void*> arguments_;

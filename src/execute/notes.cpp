@@ -29,9 +29,7 @@ void RunNotes::expect(int64_t colours) {
 
 void RunNotes::note_piece(size_t access, const Tasks& tasks, const Tasks::Pieces& pieces) {
   for (int64_t c = tasks.colours().lo; c < tasks.colours().hi; c++) {
-    const Fetch& fetch = *pieces[access];
-    int64_t bytes = fetch.is_home(c) ? 0 : int64_t(fetch[c].bytes());
-    held[{access, c}] = std::max(held[{access, c}], bytes);
+    held[{access, c}] = std::max(held[{access, c}], int64_t(pieces[access]->bytes(c)));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/require.hpp"
 #include "format/questions.hpp"
+#include "level/kernel.hpp"
 #include "level/level.hpp"
 
 namespace spdistal {
@@ -284,6 +285,12 @@ std::optional<Range> Tasks::reach(size_t access, size_t dim, int64_t colour, con
     }
   }
   return all ? std::optional(hull(*all)) : std::nullopt;
+}
+
+Space Tasks::stored(size_t access, size_t level, int64_t colour, const Pieces& pieces) {
+  const Storage& piece = (*pieces[access])[colour];
+  if (!leaves_places_empty(piece.format())) return *evaluate(plan::Occurring{access, level}, colour, pieces);
+  return coordinates_at(piece, level, Space::interval(0, piece.pattern().level(level).positions));
 }
 
 void Tasks::forget(size_t access) {

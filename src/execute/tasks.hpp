@@ -56,6 +56,8 @@ class Tasks {
   /// What the dense levels of its piece must have places for: all that loops may come to, which is what occurs in a split
   /// piece where coordinates come from its positions.
   Ranges ranges(size_t access, int64_t colour, const StepValues& step, const Pieces& pieces);
+  /// The coordinates that the array of a level of a colour's piece has, whatever is stored below them.
+  runtime::Space stored(size_t access, size_t level, int64_t colour, const Pieces& pieces);
   /// Forgets what occurs in the piece of an access, which is another one from now on.
   void forget(size_t access);
   /// No two colours touch the same element of the result, as far as intervals tell: those of colours may overlap even

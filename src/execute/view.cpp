@@ -8,9 +8,10 @@
 namespace spdistal {
 
 // Arrays are only read through a view unless they are results.
-View::View(const Storage& storage, std::optional<memory::Place> device)
+View::View(const Storage& storage, std::optional<memory::Place> device, const PatternHandle& seen)
     : values_{const_cast<std::byte*>(device ? storage.value_address() : storage.value_bytes()), storage.nnz(), nullptr},
       pattern_(storage.shared_pattern()),
+      seen_(seen ? seen : pattern_),
       element_(size_of(storage.type())),
       on_device_(device),
       device_(&runtime::device_at(storage.place())) {
@@ -19,7 +20,7 @@ View::View(const Storage& storage, std::optional<memory::Place> device)
     if (device) return {const_cast<void*>(a.address()), a.size(), a.mirror()};
     return {const_cast<void*>(a.data()), a.size(), nullptr};
   };
-  for (const LevelArrays& level : pattern_->levels()) {
+  for (const LevelArrays& level : seen_->levels()) {
     spd_level view{};
     view.extent = level.range.size();
     view.lo = level.range.lo;

@@ -9,6 +9,7 @@
 #include "ir/interpret.hpp"
 #include "ir/print.hpp"
 #include "ir/verify.hpp"
+#include "oracle/renumbered.hpp"
 #include "oracle/walk.hpp"
 #include "reference/arithmetic.hpp"
 #include "reference/evaluate.hpp"
@@ -89,6 +90,7 @@ class InPieces {
         std::vector<Range> bounds = bounds_of(leaf.kernel(), walk, 0);
         Storage part = inputs.compute(bounds, context_, run);
         if (Result<> sound = verify(part); !sound) FAIL() << sound.refusal().str();
+        expect_same_by_other_numbers(part, leaf, bounds, number, run);
         add(part, sum);
         if (!dense) return;
         // In place, as a part of a larger array: from nothing, and on top of what is there.
@@ -111,6 +113,7 @@ class InPieces {
   }
 
   lower::Assembly assembly = lower::Assembly::Dense;
+  int numbered = 0;  // turns of which coordinates had other numbers
 
  private:
   int64_t draw(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random_); }
@@ -217,10 +220,25 @@ class InPieces {
     return *out;
   }
 
-  std::vector<const Storage*> pointers() const {
-    std::vector<const Storage*> out;
-    for (const Storage& piece : pieces_) out.push_back(&piece);
+  std::vector<SeenPiece> pointers() const {
+    std::vector<SeenPiece> out;
+    for (const Storage& piece : pieces_) out.push_back({&piece});
     return out;
+  }
+
+  // Where the kernel uses coordinates only to find places.
+  void expect_same_by_other_numbers(const Storage& part, const Leaf& leaf, const std::vector<Range>& bounds,
+                                    const LeafCall::NumberOf& number, const RunKernel& run) {
+    Renumbered renumbered(leaf.kernel(), pieces_, random_);
+    if (!renumbered.any()) return;
+    numbered++;
+    Storage same = LeafCall(leaf, renumbered.pieces(), number).compute(bounds, context_, run);
+    ASSERT_TRUE(same_pattern(same.pattern(), part.pattern())) << "numbers lead to another pattern";
+    with_type(part.type(), [&](auto zero) {
+      using T = decltype(zero);
+      std::span<const T> a = part.values<T>(), b = same.values<T>();
+      ASSERT_TRUE(std::equal(a.begin(), a.end(), b.begin(), b.end())) << "numbers lead to other values";
+    });
   }
 
   int64_t number_of(const lower::Lowered& kernel, Walk& walk, const lower::RunTimeNumber& number) const {

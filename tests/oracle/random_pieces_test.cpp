@@ -17,7 +17,12 @@ using namespace notation;
 using test::Caller;
 using test::InPieces;
 
-void check_random(int seed, const Caller& caller, std::map<lower::Assembly, int>& kinds) {
+struct Seen {
+  std::map<lower::Assembly, int> kinds = {};
+  int numbered = 0;
+};
+
+void check_random(int seed, const Caller& caller, Seen& seen) {
   std::mt19937_64 random{uint64_t(seed)};
   test::RandomProgram c = test::draw_finite_program(random);
   ScheduledStatement said = make_statement(c.assignment);
@@ -34,7 +39,8 @@ void check_random(int seed, const Caller& caller, std::map<lower::Assembly, int>
     InPieces pieces(c.assignment, statement, outer, c.arrays, random, int64_t(1 + seed % 3));
     if (!pieces.can_be_cut()) return;
     pieces.check(caller);
-    kinds[pieces.assembly]++;
+    seen.kinds[pieces.assembly]++;
+    seen.numbered += pieces.numbered > 0;
   } catch (const std::exception& error) { FAIL() << error.what(); }
 }
 
@@ -42,11 +48,12 @@ TEST(RandomPieces, AgreeWithTheDenseEvaluatorOnRandomProgramsThroughTheInterpret
   int cases = std::getenv("FULL_TESTS") ? 50000 : 3000;
   int from = std::getenv("SEED") ? std::atoi(std::getenv("SEED")) : 1;
   if (std::getenv("SEED")) cases = from;
-  std::map<lower::Assembly, int> kinds;
-  for (int seed = from; seed <= cases && !HasFailure(); seed++) check_random(seed, test::interpreted, kinds);
+  Seen seen;
+  for (int seed = from; seed <= cases && !HasFailure(); seed++) check_random(seed, test::interpreted, seen);
   for (auto kind : {lower::Assembly::Dense, lower::Assembly::Shared, lower::Assembly::Appended,
                     lower::Assembly::Scattered, lower::Assembly::Listed})
-    if (from == 1 && !HasFailure()) { EXPECT_GT(kinds[kind], 20); }
+    if (from == 1 && !HasFailure()) { EXPECT_GT(seen.kinds[kind], 20); }
+  if (from == 1 && !HasFailure()) { EXPECT_GT(seen.numbered, 50); }
 }
 
 }  // namespace

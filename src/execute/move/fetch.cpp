@@ -39,14 +39,16 @@ void Fetch::State::connect(const Home& home, const Partition& held, const Partit
   std::vector<runtime::Match> matches = runtime::match(transport, held, needed, runtime::Sources::AnyLocal);
   users = own;
   sources = from;
-  remember(home);
+  bound = memory(home);
   exchange.emplace(transport, matches, home_ranks, task_ranks, std::move(from), std::move(own),
                    runtime::ExchangeOptions{.region = name, .traffic = traffic});
 }
 
-void Fetch::State::remember(const Home& home) {
-  bound.clear();
-  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) bound.push_back(home.piece(q).value_bytes());
+std::vector<const std::byte*> Fetch::State::memory(const Home& home) const {
+  std::vector<const std::byte*> out;
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) out.push_back(home.piece(q).value_bytes());
+  for (const FetchedPiece& p : pieces) out.push_back(p.own ? p.own->value_address() : nullptr);
+  return out;
 }
 
 void Fetch::State::find_pieces(const Home& home) {
@@ -68,30 +70,54 @@ void Fetch::State::release() {
 
 // The memory that `release` gave back.
 void Fetch::State::allocate() {
-  auto what = [&] { return fmt::format("what colours need of {}", name); };
-  memory::Purpose purpose(what);
-  Instances fresh(colours);
   for (int64_t c = colours.lo; c < colours.hi; c++) {
     FetchedPiece& p = piece(c);
     const runtime::Instance& before = (*users)[c];
-    if (p.pattern) p.own.emplace(p.pattern, before.type());
+    if (p.pattern && !p.continued) p.own.emplace(p.pattern, before.type());
     if (p.staged) p.staged->buffer()->reserve(runtime::bytes_for(before.layout().extent(), before.type()));
-    fresh.add(p.pattern && !p.staged ? instance_of(*p.own, before.shared_layout()) : before);
   }
-  users = std::move(fresh);
   released = false;
 }
 
+// A piece that continues one of the home lies where that does.
+void Fetch::State::place_behind(FetchedPiece& piece, const Home& home) {
+  const Storage& base = home.piece(piece.continued->home);
+  size_t bytes = size_t(piece.pattern->nnz()) * size_of(home.type());
+  base.make_room(bytes);
+  if (piece.own && piece.own->value_address() == base.value_address()) return;
+  auto* first = const_cast<std::byte*>(base.value_address());  // what is written lies behind the home's
+  piece.own.emplace(piece.pattern, home.type(), memory::Buffer::borrowed({first, bytes}));
+}
+
+void Fetch::State::prepare(const Home& home) {
+  require(!under_way, "values that are under way have memory");
+  auto what = [&] { return fmt::format("what colours need of {}", name); };
+  memory::Purpose purpose(what);
+  if (released) allocate();
+  for (FetchedPiece& p : pieces)
+    if (p.continued) place_behind(p, home);
+}
+
 void Fetch::State::start(const Home& home) {
-  bool anew = released;
-  if (anew) allocate();
   find_pieces(home);
   if (home.version() == brought) return;
   brought = home.version();
-  std::vector<const std::byte*> before = std::move(bound);
-  remember(home);
-  if (anew || before != bound) exchange->rebind(moved_to(*sources, home), *users);
+  std::vector<const std::byte*> now = memory(home);
+  if (now != bound) {
+    Instances fresh(colours);
+    for (int64_t c = colours.lo; c < colours.hi; c++) {
+      const FetchedPiece& p = piece(c);
+      const runtime::Instance& before = (*users)[c];
+      fresh.add(p.pattern && !p.staged ? instance_of(*p.own, before.shared_layout()) : before);
+    }
+    users = std::move(fresh);
+    exchange->rebind(moved_to(*sources, home), *users);
+    bound = std::move(now);
+  }
   say_changed();
+  for (FetchedPiece& p : pieces)
+    if (p.continued && p.continued->leaves_places)
+      memory::zero_bytes(p.own->value_bytes() + p.continued->before, p.own->bytes() - p.continued->before);
   runtime::Sending values(transport.sent(), tensor, runtime::Cargo::Values);
   exchange->start();
   under_way = true;
@@ -118,11 +144,16 @@ void Fetch::State::finish() {
   }
 }
 
+bool PieceNumbers::any() const {
+  return std::ranges::any_of(dims, [](const auto& numbering) { return numbering.has_value(); });
+}
+
 Fetch::Fetch(Transport& transport, const Home& home, FetchRequest request)
     : state_(std::make_unique<State>(transport, home, request)) {}
 Fetch::~Fetch() = default;
 Fetch::Fetch(Fetch&&) noexcept = default;
 
+void Fetch::prepare(const Home& home) { state_->prepare(home); }
 void Fetch::start(const Home& home) { state_->start(home); }
 bool Fetch::is_there() const { return !state_->under_way; }
 bool Fetch::poll() { return !state_->under_way || state_->exchange->poll(); }
@@ -134,7 +165,11 @@ size_t Fetch::pattern_bytes() const {
   return sum;
 }
 const Storage& Fetch::operator[](int64_t colour) const { return *state_->piece(colour).storage; }
-bool Fetch::is_home(int64_t colour) const { return state_->piece(colour).home.has_value(); }
+size_t Fetch::bytes(int64_t colour) const {
+  const FetchedPiece& p = state_->piece(colour);
+  if (p.home) return 0;
+  return p.storage->bytes() - (p.continued ? p.continued->before : 0);
+}
 int64_t Fetch::base(int64_t colour) const { return state_->piece(colour).base; }
 bool Fetch::local_values_come_first() const {
   return std::none_of(state_->pieces.begin(), state_->pieces.end(), [](const FetchedPiece& p) { return !!p.staged; });

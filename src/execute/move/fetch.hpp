@@ -1,12 +1,14 @@
 // Brings to the colours of this rank the pieces that they need of one access: planned once for a pattern, run whenever
 // the values have changed. A piece that is a home piece of this rank already stays where it is; of others only what is
-// needed travels, and what it is stored as is made once.
+// needed travels, and what it is stored as is made once. A dense piece whose coordinates have numbers (`Numbering`) may continue
+// a home piece: behind that, in its memory, come the ghosts.
 #pragma once
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "execute/move/numbering.hpp"
 #include "execute/move/regions.hpp"
 #include "execute/move/select.hpp"
 #include "runtime/region/exchange.hpp"
@@ -16,13 +18,23 @@ namespace spdistal {
 
 /// The ranges that the dense levels of a piece cover, by dimension; none: just what comes.
 using Ranges = std::vector<std::optional<Range>>;
+/// What the dense levels of a piece have places for, where that is not a range of coordinates.
+struct PieceNumbers {
+  std::vector<std::optional<Numbering>> dims;  // by dimension
+  /// The home colour whose piece it continues: the outermost level has the rows of that one, and rows behind it are free for the
+  /// ghosts. All else are ranges that it covers.
+  std::optional<int64_t> continues = {};
+
+  bool any() const;
+};
 
 struct FetchRequest {
   const plan::AccessPlan& access;
   runtime::ColourGrid colours;
-  std::vector<Need> needs;     // of all colours; coordinates that are gathered only of those of this rank
-  std::vector<Ranges> ranges;  // of the colours of this rank
-  bool copy = false;           // even of home pieces: they will change while the pieces are read
+  std::vector<Need> needs;            // of all colours; coordinates that are gathered only of those of this rank
+  std::vector<Ranges> ranges;         // of the colours of this rank
+  std::vector<PieceNumbers> numbers;  // likewise, of dense tensors
+  bool copy = false;                  // even of home pieces: they will change while the pieces are read
   runtime::Traffic* traffic = nullptr;
 };
 
@@ -33,8 +45,11 @@ class Fetch {
   ~Fetch();
   Fetch(Fetch&&) noexcept;
 
-  /// Collective. The home has the pattern that it had when this was planned; nothing happens where its version was
-  /// brought already. In two halves: other work may be done in between.
+  /// Local. Sees to memory for what comes: values of the home may come to lie elsewhere, so that nothing may be under way. The
+  /// home has the pattern that it had when this was planned.
+  void prepare(const Home& home);
+  /// Collective, of a home as it was prepared for; nothing happens where its version was brought already. In two halves:
+  /// other work may be done in between.
   void start(const Home& home);
   bool poll();
   /// Is nothing under way?
@@ -46,7 +61,8 @@ class Fetch {
 
   /// Of a colour of this rank; its values are there after `finish`.
   const Storage& operator[](int64_t colour) const;
-  bool is_home(int64_t colour) const;
+  /// The memory that a piece takes beside the homes.
+  size_t bytes(int64_t colour) const;
   /// The first global position that a piece stores at the level of the split.
   int64_t base(int64_t colour) const;
   /// Of the homes that it brings pieces from.

@@ -1,10 +1,13 @@
 // Fetching pieces of dense tensors.
+#include <algorithm>
+
 #include "execute/move/fetch_state.hpp"
 #include "runtime/space/box_index.hpp"
 #include "runtime/transport/agree.hpp"
 
 namespace spdistal {
 
+using runtime::Axis;
 using runtime::Instance;
 using runtime::Instances;
 using runtime::Layout;
@@ -14,17 +17,103 @@ using runtime::Space;
 
 namespace {
 
-// What the pieces here cover, by level.
-std::vector<std::vector<Range>> home_boxes(const Home& home) {
-  std::vector<std::vector<Range>> out;
-  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) {
-    std::vector<Range>& box = out.emplace_back();
-    for (const LevelArrays& level : home.piece(q).pattern().levels()) box.push_back(level.range);
-  }
+// What a piece covers, by level.
+std::vector<Range> box_of(const Storage& piece) {
+  std::vector<Range> out;
+  for (const LevelArrays& level : piece.pattern().levels()) out.push_back(level.range);
   return out;
 }
 
+bool is_within(const Range& wanted, const Range& has) { return has.lo <= wanted.lo && wanted.hi <= has.hi; }
+
+Range hull(const Space& set) { return set.empty() ? Range{0, 0} : set.bounding()[0]; }
+
+// Those that have numbers stay as they are: there is a place for each, and for nothing in between.
+void fill_up_others(std::vector<Space>& sets, const std::vector<std::optional<Numbering>>& numberings) {
+  std::vector<Space> others = sets;
+  int64_t most = most_rects;
+  for (size_t d = 0; d < sets.size(); d++)
+    if (numberings[d]) {
+      most /= std::max<int64_t>(1, int64_t(sets[d].rect_count()));
+      others[d] = Space(sets[d].bounding());
+    }
+  fill_up(others, most);
+  for (size_t d = 0; d < sets.size(); d++)
+    if (!numberings[d]) sets[d] = others[d];
+}
+
 }  // namespace
+
+// The pieces of this rank as planning looks at them.
+struct Fetch::State::DenseHome {
+  const Home& home;
+  Partition held;
+  std::vector<std::vector<Range>> boxes;  // what pieces cover, by level
+  runtime::BoxIndex index;
+
+  DenseHome(const Home& of, Partition holds, std::vector<std::vector<Range>> covered)
+      : home(of), held(std::move(holds)), boxes(std::move(covered)), index(boxes) {}
+
+  const Format& format() const { return home.format(); }
+  const std::vector<Range>& box(int64_t colour) const { return boxes[size_t(colour - home.colours().lo)]; }
+};
+
+// A home piece as it is, or a copy of a range of coordinates along each dimension.
+Fetch::State::PlannedPiece Fetch::State::plan_box(const DenseHome& home, const FetchRequest& request, int64_t colour) {
+  FetchedPiece& p = piece(colour);
+  std::vector<Space> sets = request.needs[size_t(colour)].coordinates;
+  std::vector<Range> ranges, sides;
+  for (size_t d = 0; d < sets.size(); d++)
+    ranges.push_back(request.ranges[size_t(colour - colours.lo)][d].value_or(hull(sets[d])));
+  for (int dim : home.format().mode_order()) sides.push_back(ranges[size_t(dim)]);
+  fill_up(sets);
+  Space needed = product_of(home.format(), sets);
+  auto covers_all = [&](int64_t q) { return std::ranges::equal(sides, home.box(q), is_within); };
+  if (!request.copy)
+    for (int64_t k : home.index.meeting(sides))
+      if (int64_t q = home.home.colours().lo + k; !p.home && covers_all(q) && runtime::contains(home.held[q], needed))
+        p.home = q;
+  if (p.home) {
+    Space nothing(int(home.home.order()));
+    return {nothing, Layout::compact(nothing)};
+  }
+  p.pattern = dense_pattern(home.format(), home.home.dims(), ranges, home.home.type(), "a dense piece");
+  Space box{Rect(sides)};
+  return {needed & box, Layout::box(box)};
+}
+
+// Places for what has numbers, behind those of a home piece where it continues one.
+Fetch::State::PlannedPiece Fetch::State::plan_numbered(const DenseHome& home, const FetchRequest& request,
+                                                       int64_t colour) {
+  FetchedPiece& p = piece(colour);
+  const PieceNumbers& numbers = request.numbers[size_t(colour - colours.lo)];
+  std::vector<Space> sets = request.needs[size_t(colour)].coordinates;
+  std::vector<Range> ranges(sets.size());
+  std::vector<Axis> axes;
+  for (size_t level = 0; level < sets.size(); level++) {
+    auto d = size_t(home.format().mode_order()[level]);
+    Range& range = ranges[d];
+    if (const std::optional<Numbering>& numbering = numbers.dims[d]) {
+      sets[d] = sets[d] & numbering->coordinates();
+      range = {0, numbering->size()};
+      axes.push_back(numbering->axis());
+    } else {
+      range = numbers.continues ? home.box(*numbers.continues)[level]
+                                : request.ranges[size_t(colour - colours.lo)][d].value_or(hull(sets[d]));
+      axes.push_back({{{range, 0}}, range.size()});
+    }
+  }
+  fill_up_others(sets, numbers.dims);
+  Space comes = product_of(home.format(), sets);
+  p.pattern = dense_pattern(home.format(), home.home.dims(), ranges, home.home.type(), "a dense piece");
+  if (!numbers.continues) return {comes, Layout::grid(std::move(axes))};
+  const Numbering& rows = *numbers.dims[size_t(home.format().mode_order()[0])];
+  comes = comes - Space(Rect(home.box(*numbers.continues)));
+  int64_t row = p.pattern->nnz() / rows.size();
+  p.continued = {*numbers.continues, size_t(rows.behind * row) * size_of(home.home.type()),
+                 comes.size() < rows.ghosts.size() * row};
+  return {comes, Layout::grid(std::move(axes))};
+}
 
 void Fetch::State::plan_dense(const Home& home, const FetchRequest& request) {
   Space universe = universe_of(home.format(), home.dims());
@@ -32,40 +121,22 @@ void Fetch::State::plan_dense(const Home& home, const FetchRequest& request) {
   std::vector<Space> missing;
   Instances own(colours);
   runtime::together(transport, [&] {
-    runtime::BoxIndex index(home_boxes(home));
+    std::vector<std::vector<Range>> boxes;
+    for (int64_t q = home.colours().lo; q < home.colours().hi; q++) boxes.push_back(box_of(home.piece(q)));
+    DenseHome pieces_here(home, held, std::move(boxes));
+    std::vector<Layout> layouts;
     for (int64_t c = colours.lo; c < colours.hi; c++) {
-      FetchedPiece& p = piece(c);
-      std::vector<Space> sets = request.needs[size_t(c)].coordinates;
-      std::vector<Range> ranges;
-      for (size_t d = 0; d < sets.size(); d++) {
-        Range hull = sets[d].empty() ? Range{0, 0} : sets[d].bounding()[0];
-        ranges.push_back(request.ranges[size_t(c - colours.lo)][d].value_or(hull));
-      }
-      fill_up(sets, int64_t(4) << 20);
-      Space needed = product_of(home.format(), sets);
-      std::vector<Range> sides;
-      for (int dim : home.format().mode_order()) sides.push_back(ranges[size_t(dim)]);
-      Space box{Rect(sides)};
-      auto covers_all = [&](const Storage& stored) {
-        for (size_t k = 0; k < sides.size(); k++) {
-          const Range& has = stored.pattern().level(k).range;
-          if (sides[k].lo < has.lo || sides[k].hi > has.hi) return false;
-        }
-        return true;
-      };
-      if (!request.copy)
-        for (int64_t k : index.meeting(sides))
-          if (int64_t q = home.colours().lo + k;
-              !p.home && covers_all(home.piece(q)) && runtime::contains(held[q], needed))
-            p.home = q;
-      if (p.home) {
-        missing.push_back(Space(int(home.order())));
-        own.add(Instance(home.type(), Layout::compact(Space(int(home.order())))));
-        continue;
-      }
-      p.own.emplace(dense_pattern(home.format(), home.dims(), ranges, home.type(), "a dense piece"), home.type());
-      missing.push_back(needed & box);
-      own.add(instance_of(*p.own, Layout::box(box)));
+      bool numbered = request.numbers[size_t(c - colours.lo)].any();
+      PlannedPiece planned = numbered ? plan_numbered(pieces_here, request, c) : plan_box(pieces_here, request, c);
+      missing.push_back(std::move(planned.comes));
+      layouts.push_back(std::move(planned.layout));
+    }
+    for (FetchedPiece& p : pieces)
+      if (p.pattern && !p.continued) p.own.emplace(p.pattern, home.type());
+    prepare(home);
+    for (int64_t c = colours.lo; c < colours.hi; c++) {
+      Layout& layout = layouts[size_t(c - colours.lo)];
+      own.add(piece(c).home ? Instance(home.type(), std::move(layout)) : instance_of(*piece(c).own, std::move(layout)));
     }
   });
   Partition needed(request.colours, universe, colours, std::move(missing));

@@ -6,8 +6,16 @@
 namespace spdistal {
 
 struct FetchedPiece {
+  // A home piece that it continues, in the memory of that.
+  struct Continued {
+    int64_t home;        // its colour
+    size_t before;       // bytes before the first of the ghosts: others may have something in between
+    bool leaves_places;  // of ghosts that do not come
+  };
+
   std::optional<int64_t> home;  // the home colour whose piece it is
   PatternHandle pattern = {};   // of its own, where it is none of the home
+  std::optional<Continued> continued = {};
   std::optional<Storage> own;
   const Storage* storage = nullptr;
   int64_t base = 0;
@@ -27,7 +35,7 @@ struct Fetch::State {
   std::vector<FetchedPiece> pieces;
   std::optional<runtime::Exchange> exchange;
   std::optional<runtime::Instances> sources, users;
-  std::vector<const std::byte*> bound;  // the memory that the exchange reads
+  std::vector<const std::byte*> bound;  // the memory that the exchange reads and writes
   uint64_t brought = 0;
   bool under_way = false;
   bool released = false;
@@ -44,13 +52,24 @@ struct Fetch::State {
   void connect(const Home& home, const runtime::Partition& held, const runtime::Partition& needed,
                runtime::Instances from, runtime::Instances own);
 
+  void prepare(const Home& home);
   void start(const Home& home);
   void finish();
   void release();
 
  private:
+  // What is planned of a colour's piece: what comes to it, and where that stands in its memory.
+  struct PlannedPiece {
+    runtime::Space comes;
+    runtime::Layout layout;
+  };
+  struct DenseHome;
+  PlannedPiece plan_box(const DenseHome& home, const FetchRequest& request, int64_t colour);
+  PlannedPiece plan_numbered(const DenseHome& home, const FetchRequest& request, int64_t colour);
+
   void allocate();
-  void remember(const Home& home);
+  void place_behind(FetchedPiece& piece, const Home& home);
+  std::vector<const std::byte*> memory(const Home& home) const;
   void say_changed();
   void find_pieces(const Home& home);
 };

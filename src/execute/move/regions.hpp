@@ -13,7 +13,8 @@ namespace spdistal {
 runtime::Space product_of(const Format& format, const std::vector<runtime::Space>& sets);
 /// Makes products of sets simpler where they would have more rectangles than that: of several lists the shortest becomes
 /// the range around it.
-void fill_up(std::vector<runtime::Space>& sets, int64_t most);
+constexpr int64_t most_rects = int64_t(4) << 20;
+void fill_up(std::vector<runtime::Space>& sets, int64_t most = most_rects);
 /// What a home piece of a dense tensor holds, in the order of the levels, and its memory.
 runtime::Partition held_by(const Home& home, const runtime::Space& universe);
 runtime::Instances home_instances(const Home& home);

@@ -199,7 +199,13 @@ Space occurring(const Storage& piece, size_t level, Space positions) {
         return runtime::preimage(positions, runtime::LocalPos<I>{pos, 0, 0});
       });
   }
-  if (has_places(pattern.format().levels()[level])) return dense_coordinates(pattern.level(level), positions);
+  return coordinates_at(piece, level, positions);
+}
+
+Space coordinates_at(const Storage& piece, size_t level, const Space& positions) {
+  const LevelArrays& arrays = piece.pattern().level(level);
+  if (positions.empty()) return Space(1);
+  if (has_places(piece.format().levels()[level])) return dense_coordinates(arrays, positions);
   return coordinates_of(piece, level).visit([&](auto crd) {
     using I = std::remove_cv_t<typename decltype(crd)::element_type>;
     return runtime::image_by_value(positions, runtime::LocalCrd<I>{crd, 0});

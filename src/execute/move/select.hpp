@@ -28,5 +28,7 @@ runtime::Partition select(const plan::AccessPlan& access, const Storage& piece, 
 /// level or of all.
 runtime::Space occurring(const Storage& piece, size_t level);
 runtime::Space occurring(const Storage& piece, size_t level, runtime::Space positions);
+/// The coordinates at positions of a level.
+runtime::Space coordinates_at(const Storage& piece, size_t level, const runtime::Space& positions);
 
 }  // namespace spdistal

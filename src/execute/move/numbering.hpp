@@ -1,0 +1,27 @@
+// Other numbers for the coordinates of a dimension, so that a piece has places for just those that occur: first a range as it
+// lies at home, then all others, the ghosts, behind it.
+//
+//   coordinates   . . 2 . | 4 5 6 7 | . 9 . 11          a home piece has [4, 8); 2, 9 and 11 occur too
+//   numbers           4     0 1 2 3     5   6           with `behind` = 4
+#pragma once
+#include <cstdint>
+
+#include "level/index_array.hpp"
+#include "runtime/region/layout.hpp"
+#include "runtime/space/space.hpp"
+
+namespace spdistal {
+
+struct Numbering {
+  Range home;             // numbers 0, 1, …; nothing where no home piece is used as it lies
+  int64_t behind = 0;     // the number of the first ghost
+  runtime::Space ghosts;  // in ascending order; none is in `home`
+
+  int64_t size() const { return behind + ghosts.size(); }
+  runtime::Space coordinates() const;
+  runtime::Axis axis() const;
+  /// An array of coordinates that all have numbers, as numbers.
+  IndexArray operator()(const IndexArray& coordinates) const;
+};
+
+}  // namespace spdistal

@@ -1,0 +1,167 @@
+#include "execute/numbered.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lower/numbered.hpp"
+
+namespace spdistal {
+
+using runtime::Space;
+
+std::vector<NumberedGroup> find_numbered(const lower::Distributed& program, const lower::Lowered& kernel) {
+  auto levels = [&](const std::vector<lower::LevelOfTensor>& of_kernel) {
+    std::vector<LevelOfAccess> out;
+    for (const lower::LevelOfTensor& level : of_kernel)
+      out.push_back({number_of(program, kernel.operands[size_t(level.tensor) - 1]), level.level});
+    std::ranges::sort(out);
+    return out;
+  };
+  std::vector<NumberedGroup> out;
+  for (const lower::NumberedLevels& group : lower::numbered_levels(kernel)) {
+    NumberedGroup found{levels(group.stored), levels(group.located)};
+    auto is_dense = [&](const LevelOfAccess& at) {
+      return program.accesses[at.access].access.tensor.format().is_dense();
+    };
+    if (std::ranges::all_of(found.located, is_dense)) out.push_back(std::move(found));
+  }
+  return out;
+}
+
+void Numberings::bind(std::vector<NumberedGroup> groups, Tasks& tasks) {
+  tasks_ = &tasks;
+  groups_.clear();
+  seen_.clear();
+  auto by_steps = [&](const LevelOfAccess& at) { return tasks.by_steps(at.access); };
+  for (NumberedGroup& group : groups)
+    if (std::ranges::none_of(group.stored, by_steps) && std::ranges::none_of(group.located, by_steps))
+      groups_.push_back({std::move(group)});
+}
+
+// Of an outermost level, all else of the access being ranges that the home piece covers. What is written while it is read is
+// copied. Where homes are cut as tasks are, a colour reads its own.
+Numberings::OwnRows Numberings::find_own(const LevelOfAccess& located, const Home& home, int64_t colour,
+                                         const Space& coordinates, const Tasks::Pieces& pieces) {
+  auto beside = [&](const LevelOfAccess& at) { return at.access == located.access && at.level != located.level; };
+  bool alone = std::ranges::none_of(
+      groups_, [&](const NumberedHere& other) { return std::ranges::any_of(other.group.located, beside); });
+  bool written = program_.accesses[located.access].access.tensor == program_.leaf.result;
+  if (located.level > 0 || !alone || written) return {};
+  Ranges ranges = tasks_->ranges(located.access, colour, {}, pieces);
+  auto covers = [&](const Pattern& piece) {
+    for (size_t k = 1; k < piece.order(); k++) {
+      const std::optional<Range>& wanted = ranges[program_.plan.accesses[located.access].dims[k]];
+      if (!wanted || wanted->lo < piece.level(k).range.lo || wanted->hi > piece.level(k).range.hi) return false;
+    }
+    return true;
+  };
+  OwnRows best;
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) {
+    const Pattern& piece = home.piece(q).pattern();
+    Range rows = piece.level(0).range;
+    bool others = q != colour && home.shares().grid == tasks_->grid();
+    if (others || home.is_padded(q) || !home.piece(q).can_move() || !covers(piece)) continue;
+    int64_t found = (coordinates & interval(rows)).size();
+    if (found > best.found) best = {&home, q, rows, found};
+  }
+  return best;
+}
+
+// Lists of coordinates along several dimensions of a piece make rectangles: there may be so many, as `fill_up` has it.
+bool Numberings::has_too_many_lists(const NumberedGroup& group, const Space& coordinates) const {
+  return std::ranges::any_of(group.located, [&](const LevelOfAccess& at) {
+    const std::vector<plan::Projection>& projections = program_.plan.accesses[at.access].projections;
+    auto lists = std::ranges::count_if(
+        projections, [](const plan::Projection& p) { return std::holds_alternative<plan::Gather>(p); });
+    return lists > 1 && double(coordinates.rect_count()) > std::pow(double(most_rects), 1.0 / double(lists));
+  });
+}
+
+// None where coordinates may stay: they are a range, or are all in a home piece.
+Numberings::ColourNumbers Numberings::choose(const NumberedGroup& group, int64_t colour, const Tasks::Pieces& pieces,
+                                             const std::vector<const Home*>& homes) {
+  std::vector<Space> stored;
+  for (const LevelOfAccess& at : group.stored) stored.push_back(tasks_->stored(at.access, at.level, colour, pieces));
+  Space all = runtime::unite(1, stored);
+  if (all.empty() || has_too_many_lists(group, all)) return {};
+  std::vector<OwnRows> own;
+  for (const LevelOfAccess& at : group.located) own.push_back(find_own(at, *homes[at.access], colour, all, pieces));
+  const OwnRows& best = *std::ranges::max_element(own, {}, &OwnRows::found);
+  if (best.found == all.size() || (!best.home && all.is_rect())) return {};
+  ColourNumbers out{Numbering{best.rows, best.rows.size(), all - interval(best.rows)}};
+  if (!best.home) return out;
+  Range rows = best.home->tails().find(best.colour, out.numbering->ghosts.size());
+  out.numbering->behind += rows.lo;
+  for (size_t k = 0; k < own.size(); k++)
+    if (own[k].home && own[k].rows == best.rows)
+      if (std::optional<Tails::Rows> taken = own[k].home->tails().take(own[k].colour, rows))
+        out.continuations.push_back({group.located[k].access, own[k].colour, std::move(*taken)});
+  return out;
+}
+
+void Numberings::choose(NumberedHere& group, const Tasks::Pieces& pieces, const std::vector<const Home*>& homes) {
+  group.is_chosen = true;
+  group.by_colour.resize(size_t(tasks_->colours().size()));
+  if (std::ranges::any_of(group.group.stored, [&](const LevelOfAccess& at) { return !pieces[at.access]; })) return;
+  for (int64_t c = tasks_->colours().lo; c < tasks_->colours().hi; c++)
+    group.by_colour[size_t(c - tasks_->colours().lo)] = choose(group.group, c, pieces, homes);
+}
+
+std::vector<PieceNumbers> Numberings::of(size_t access, const Tasks::Pieces& pieces,
+                                         const std::vector<const Home*>& homes) {
+  const plan::AccessPlan& planned = program_.plan.accesses[access];
+  PieceNumbers none{std::vector<std::optional<Numbering>>(planned.dims.size())};
+  std::vector<PieceNumbers> out(size_t(tasks_->colours().size()), none);
+  for (NumberedHere& group : groups_)
+    for (const LevelOfAccess& at : group.group.located) {
+      if (at.access != access) continue;
+      if (!group.is_chosen) choose(group, pieces, homes);
+      for (size_t c = 0; c < out.size(); c++) {
+        const ColourNumbers& numbers = group.by_colour[c];
+        out[c].dims[planned.dims[at.level]] = numbers.numbering;
+        auto behind = std::ranges::find(numbers.continuations, access, &Continuation::access);
+        if (behind != numbers.continuations.end()) out[c].continues = behind->home;
+      }
+    }
+  return out;
+}
+
+std::vector<NumberedGroup> Numberings::in_use() const {
+  std::vector<NumberedGroup> out;
+  for (const NumberedHere& here : groups_)
+    if (std::ranges::any_of(here.by_colour, [](const ColourNumbers& of) { return of.numbering.has_value(); }))
+      out.push_back(here.group);
+  return out;
+}
+
+const Numbering* Numberings::numbering_of(const LevelOfAccess& stored, int64_t colour) const {
+  for (const NumberedHere& here : groups_)
+    if (here.is_chosen && std::ranges::find(here.group.stored, stored) != here.group.stored.end())
+      if (const auto& numbering = here.by_colour[size_t(colour - tasks_->colours().lo)].numbering) return &*numbering;
+  return nullptr;
+}
+
+const Numberings::SeenPattern& Numberings::find(size_t access, int64_t colour, const Tasks::Pieces& pieces) {
+  auto [found, fresh] = seen_.try_emplace({access, colour});
+  SeenPattern& seen = found->second;
+  if (!fresh) return seen;
+  const Pattern& pattern = (*pieces[access])[colour].pattern();
+  std::vector<LevelArrays> levels = pattern.levels();
+  bool numbered = false;
+  for (size_t k = 0; k < levels.size(); k++) {
+    const Numbering* numbering = numbering_of({access, k}, colour);
+    if (!numbering) continue;
+    numbered = true;
+    std::span<const LevelArray> names = pattern.format().levels()[k].arrays();
+    for (size_t n = 0; n < names.size(); n++) {
+      if (names[n].holds != Holds::Coordinates) continue;
+      IndexArray& array = levels[k].arrays[n].array;
+      array = (*numbering)(array);
+      seen.bytes += size_t(array.size()) * size_t(array.width());
+    }
+  }
+  if (numbered) seen.pattern = std::make_shared<const Pattern>(pattern.format(), pattern.dims(), std::move(levels));
+  return seen;
+}
+
+}  // namespace spdistal

@@ -1,0 +1,94 @@
+// Coordinates that a leaf uses for nothing but to find places in dense operands get numbers of their own (`Numbering`), so that
+// a piece has what its rank owns where it lies, then the ghosts, and nothing in between. The leaf is the same: it reads the
+// numbers from other arrays.
+#pragma once
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "execute/tasks.hpp"
+
+namespace spdistal {
+
+struct LevelOfAccess {
+  size_t access, level;
+  auto operator<=>(const LevelOfAccess&) const = default;
+};
+
+/// Levels of accesses whose coordinates are numbered alike: those that store them, and those of dense operands that are found by
+/// them. In order.
+struct NumberedGroup {
+  std::vector<LevelOfAccess> stored, located;
+  bool operator==(const NumberedGroup&) const = default;
+};
+/// What a kernel of the leaf allows, whatever its widths are.
+std::vector<NumberedGroup> find_numbered(const lower::Distributed& program, const lower::Lowered& kernel);
+
+/// The numbers of a plan that is bound to data. All of it is local: ranks may number differently, or not at all.
+class Numberings {
+ public:
+  explicit Numberings(const lower::Distributed& program) : program_(program) {}
+
+  /// No numbers yet. Of these groups those are numbered whose pieces no step cuts.
+  void bind(std::vector<NumberedGroup> groups, Tasks& tasks);
+  /// What an operand that is about to be fetched is to be numbered by, of each colour of this rank. Pieces that store the
+  /// coordinates are there, or nothing is numbered by them; all that is found by them comes from `homes`, by access.
+  std::vector<PieceNumbers> of(size_t access, const Tasks::Pieces& pieces, const std::vector<const Home*>& homes);
+
+  /// The groups that have numbers.
+  std::vector<NumberedGroup> in_use() const;
+  /// The pattern of a piece as the leaf sees it, with numbers in the place of coordinates; null: as it is stored. Once all is
+  /// fetched.
+  const PatternHandle& seen(size_t access, int64_t colour, const Tasks::Pieces& pieces) {
+    return find(access, colour, pieces).pattern;
+  }
+  /// The memory that this takes.
+  size_t bytes(size_t access, int64_t colour, const Tasks::Pieces& pieces) {
+    return find(access, colour, pieces).bytes;
+  }
+
+ private:
+  // What an operand has behind a home piece.
+  struct Continuation {
+    size_t access;
+    int64_t home;
+    Tails::Rows rows;
+  };
+  struct ColourNumbers {
+    std::optional<Numbering> numbering = {};
+    std::vector<Continuation> continuations = {};
+  };
+  struct NumberedHere {
+    NumberedGroup group;
+    bool is_chosen = false;
+    std::vector<ColourNumbers> by_colour = {};  // of this rank
+  };
+  struct SeenPattern {
+    PatternHandle pattern = nullptr;
+    size_t bytes = 0;
+  };
+  // A home piece that can be continued, and how many of its rows are wanted.
+  struct OwnRows {
+    const Home* home = nullptr;
+    int64_t colour = 0;
+    Range rows = {};
+    int64_t found = 0;
+  };
+
+  void choose(NumberedHere& group, const Tasks::Pieces& pieces, const std::vector<const Home*>& homes);
+  ColourNumbers choose(const NumberedGroup& group, int64_t colour, const Tasks::Pieces& pieces,
+                       const std::vector<const Home*>& homes);
+  OwnRows find_own(const LevelOfAccess& located, const Home& home, int64_t colour, const runtime::Space& coordinates,
+                   const Tasks::Pieces& pieces);
+  bool has_too_many_lists(const NumberedGroup& group, const runtime::Space& coordinates) const;
+  const Numbering* numbering_of(const LevelOfAccess& stored, int64_t colour) const;
+  const SeenPattern& find(size_t access, int64_t colour, const Tasks::Pieces& pieces);
+
+  const lower::Distributed& program_;
+  Tasks* tasks_ = nullptr;
+  std::vector<NumberedHere> groups_;
+  std::map<std::pair<size_t, int64_t>, SeenPattern> seen_;
+};
+
+}  // namespace spdistal

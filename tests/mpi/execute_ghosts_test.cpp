@@ -1,0 +1,204 @@
+// Dense operands of which colours need what occurs elsewhere: what a colour owns is read where it lies, and of all else there
+// is a place for what occurs and nothing more, counted by the report against counts from the definition.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "mpi/ranks.hpp"
+#include "reference/arithmetic.hpp"
+#include "reference/evaluate.hpp"
+#include "support/elements.hpp"
+#include "support/placed_program.hpp"
+
+namespace spdistal {
+namespace {
+
+using runtime::Transport;
+using test::PlacedProgram;
+using test::PlacedRun;
+using test::PlacedText;
+
+// Of a dense operand that a colour comes to by what a tensor stores along a dimension.
+struct Found {
+  const char* access;  // "c(j)"
+  size_t dim;          // of the tensor B
+  int64_t elements;    // of the operand, for each coordinate
+};
+
+int64_t block_of(int64_t n, int64_t p, int64_t x) { return x / ((n + p - 1) / p); }
+
+// By colour: the coordinates along a dimension of B that occur in its rows and are not in its own block.
+std::vector<int64_t> ghosts(const reference::DenseArray& B, size_t dim, int64_t pieces) {
+  std::vector<std::set<int64_t>> occur(static_cast<size_t>(pieces));
+  test::each_element(B.dims, [&](const std::vector<int64_t>& at, size_t position) {
+    int64_t colour = block_of(B.dims[0], pieces, at[0]);
+    if (!reference::is_zero(B.values[position]) && block_of(B.dims[dim], pieces, at[dim]) != colour)
+      occur[size_t(colour)].insert(at[dim]);
+  });
+  std::vector<int64_t> out;
+  for (const auto& set : occur) out.push_back(int64_t(set.size()));
+  return out;
+}
+
+void expect_right(const PlacedProgram& program, reference::Arrays data, PlacedRun& run) {
+  reference::evaluate(program.assignment, data);
+  EXPECT_TRUE(run.gathered_result() == data.at(program.assignment.lhs.tensor));
+}
+
+std::vector<const std::byte*> memory_of(const Home& home) {
+  std::vector<const std::byte*> out;
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) out.push_back(home.piece(q).value_address());
+  return out;
+}
+
+void fill_data(reference::Arrays& data, const PlacedProgram& program, const std::string& tensor, double value) {
+  for (Scalar& element : data.at(program.tensors.at(tensor)).values) element = Scalar(value);
+}
+
+void expect_ghosts(PlacedText text, const std::vector<Found>& operands) {
+  runtime::testkit::on_ranks([&](Transport& t) {
+    for (int64_t pieces : {2, 3, 4, 7})
+      for (int64_t one_in : {2, 9}) {
+        text.machine = std::to_string(pieces);
+        PlacedProgram program = test::parse_placed(text);
+        reference::Arrays data = test::draw_data(program, uint64_t(pieces), one_in);
+        const reference::DenseArray& B = data.at(program.tensors.at("B"));
+        PlacedRun run(t, program, data);
+        SCOPED_TRACE(text.statement + " " + std::to_string(pieces) + " pieces on " + std::to_string(t.size()));
+        std::vector<std::vector<const std::byte*>> first;
+        for (int round = 0; round < 3; round++) {
+          run.compute();
+          expect_right(program, data, run);
+          Report report = run.report();
+          for (const Found& operand : operands) {
+            std::vector<int64_t> wanted = ghosts(B, operand.dim, pieces);
+            int64_t bytes = int64_t(sizeof(double)) * operand.elements, sum = 0;
+            for (int64_t c = 0; c < pieces; c++) {
+              sum += wanted[size_t(c)];
+              auto moved = report.pieces[size_t(c)].moved[operand.access];
+              EXPECT_EQ(moved.piece, bytes * wanted[size_t(c)]) << operand.access << " of colour " << c;
+            }
+            EXPECT_EQ(report.total(operand.access).received, bytes * sum) << operand.access;
+            EXPECT_EQ(report.total(operand.access).copied, 0) << operand.access;
+            std::string tensor(operand.access, 1);
+            if (round == 0) first.push_back(memory_of(run.home(tensor)));
+            else EXPECT_EQ(memory_of(run.home(tensor)), first[size_t(&operand - operands.data())]);
+            run.fill(tensor, double(round + 2));
+            fill_data(data, program, tensor, double(round + 2));
+          }
+          if (t.allreduce(int32_t(::testing::Test::HasFailure()), runtime::ReduceOp::Max)) return;
+        }
+      }
+  });
+}
+
+const std::string by_rows = "divide(i,io,ii,M.x); distribute(io); communicate({A,B,C,D},io)";
+
+TEST(Ghosts, OfAVectorAreTheColumnsThatOccurInOtherBlocks) {
+  expect_ghosts({.statement = "a(i) = B(i,j) * c(j)",
+                 .formats = "B:ds",
+                 .sizes = {{"i", 20}, {"j", 23}},
+                 .distributions = {"a(x) -> M(x)", "B(x,y) -> M(x)", "c(x) -> M(x)"},
+                 .schedule = "divide(i,io,ii,M.x); distribute(io); communicate({a,B,c},io)"},
+                {{"c(j)", 1, 1}});
+}
+
+// Memory of a few elements has room behind it anyhow.
+TEST(Ghosts, LieBehindWhatMovesForThemOnce) {
+  expect_ghosts({.statement = "A(i,k) = B(i,j) * C(j,k)",
+                 .formats = "B:ds",
+                 .sizes = {{"i", 20}, {"j", 40}, {"k", 300}},
+                 .distributions = {"A(x,y) -> M(x)", "B(x,y) -> M(x)", "C(x,y) -> M(x)"},
+                 .schedule = "reorder(i,j,k); divide(i,io,ii,M.x); distribute(io); communicate({A,B,C},io)"},
+                {{"C(j,k)", 1, 300}});
+}
+
+TEST(Ghosts, AreWholeRowsOfTheFactorsOfOtherKernels) {
+  expect_ghosts({.statement = "A(i,j) = B(i,j) * C(i,k) * D(j,k)",
+                 .formats = "A:ds B:ds",
+                 .sizes = {{"i", 20}, {"j", 23}, {"k", 5}},
+                 .distributions = {"A(x,y) -> M(x)", "B(x,y) -> M(x)", "C(x,y) -> M(x)", "D(x,y) -> M(x)"},
+                 .schedule = by_rows},
+                {{"D(j,k)", 1, 5}});
+  for (const char* format : {"B:dss", "B:sss"})
+    expect_ghosts({.statement = "A(i,l) = B(i,j,k) * C(j,l) * D(k,l)",
+                   .formats = format,
+                   .sizes = {{"i", 13}, {"j", 11}, {"k", 12}, {"l", 4}},
+                   .distributions = {"A(x,y) -> M(x)", "B(x,y,z) -> M(x)", "C(x,y) -> M(x)", "D(x,y) -> M(x)"},
+                   .schedule = "reorder(i,j,k,l); " + by_rows},
+                  {{"C(j,l)", 1, 4}, {"D(k,l)", 2, 4}});
+}
+
+TEST(Ghosts, OfSeveralOperandsThatOneCoordinateLeadsTo) {
+  expect_ghosts({.statement = "a(i) = B(i,j) * c(j) * d(j)",
+                 .formats = "B:ds",
+                 .sizes = {{"i", 20}, {"j", 23}},
+                 .distributions = {"a(x) -> M(x)", "B(x,y) -> M(x)", "c(x) -> M(x)", "d(x) -> M(x)"},
+                 .schedule = "divide(i,io,ii,M.x); distribute(io); communicate({a,B,c,d},io)"},
+                {{"c(j)", 1, 1}, {"d(j)", 1, 1}});
+}
+
+// ---- pieces of their own: exact all the same ----
+
+// The largest piece of an operand, and that everything is right, with what is the case in the definition.
+template <class Wanted>
+void expect_largest(PlacedText text, const std::string& access, Wanted&& wanted) {
+  runtime::testkit::on_ranks([&](Transport& t) {
+    for (int64_t pieces : {2, 3, 7}) {
+      text.machine = std::to_string(pieces);
+      PlacedProgram program = test::parse_placed(text);
+      reference::Arrays data = test::draw_data(program, uint64_t(pieces), 9);
+      PlacedRun run(t, program, data);
+      for (int round = 0; round < 2; round++) {
+        run.compute();
+        expect_right(program, data, run);
+      }
+      EXPECT_EQ(run.report().total(access).piece, wanted(program, data, pieces)) << pieces << " pieces\n"
+                                                                                 << text.schedule;
+      if (t.allreduce(int32_t(::testing::Test::HasFailure()), runtime::ReduceOp::Max)) return;
+    }
+  });
+}
+
+// Coordinates along a dimension that occur in the rows of a colour: of the colour with the most.
+int64_t most_occurring(const reference::DenseArray& B, size_t dim, int64_t pieces) {
+  std::vector<std::set<int64_t>> occur(static_cast<size_t>(pieces));
+  test::each_element(B.dims, [&](const std::vector<int64_t>& at, size_t position) {
+    if (!reference::is_zero(B.values[position])) occur[size_t(block_of(B.dims[0], pieces, at[0]))].insert(at[dim]);
+  });
+  size_t most = 0;
+  for (const auto& set : occur) most = std::max(most, set.size());
+  return int64_t(most);
+}
+
+TEST(Ghosts, AreAllThatAPieceHasWhereColumnsAreGathered) {
+  expect_largest({.statement = "A(i,j) = B(i,j) * C(i,k) * D(k,j)",
+                  .formats = "A:ds B:ds",
+                  .sizes = {{"i", 20}, {"j", 23}, {"k", 5}},
+                  .distributions = {"A(x,y) -> M(x)", "B(x,y) -> M(x)", "C(x,y) -> M(x)", "D(x,y) -> M(y)"},
+                  .schedule = by_rows},
+                 "D(k,j)", [](auto& program, auto& data, int64_t pieces) {
+                   return 8 * 5 * most_occurring(data.at(program.tensors.at("B")), 1, pieces);
+                 });
+}
+
+TEST(Ghosts, AreFoundWhereverHomesAre) {
+  runtime::testkit::on_ranks([&](Transport& t) {
+    for (const char* c_at : {"c(x) -> M(x)", "c(x) -> M(everywhere)"})
+      for (uint64_t seed : {1, 2, 3}) {
+        std::string fault = test::find_fault(t,
+                                             {.statement = "a(i) = B(i,j) * c(j)",
+                                              .formats = "B:ds",
+                                              .sizes = {{"i", 20}, {"j", 23}},
+                                              .machine = "4",
+                                              .distributions = {"a(x) -> M(x)", "B(x,y) -> M(x)", c_at},
+                                              .schedule = "divide(i,io,ii,M.x); distribute(io)",
+                                              .reversed = {"c"}},
+                                             seed);
+        EXPECT_EQ(fault, "");
+      }
+  });
+}
+
+}  // namespace
+}  // namespace spdistal
