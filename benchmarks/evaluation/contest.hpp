@@ -25,6 +25,10 @@ struct Job {
   std::function<void()> run = {};         // collective
   std::function<double()> checksum = {};  // of this rank's part of the result
   std::function<double()> stored = {};    // elements of this rank's part, of sparse results
+  struct Moved {
+    double bytes, imbalance;  // between ranks, in the last run; the most non-zeros of a piece over their mean
+  };
+  std::function<Moved()> moved = {};  // collective; where the system tells
   explicit operator bool() const { return bool(run); }
 };
 
@@ -36,7 +40,7 @@ struct Problem {
 
   Rows rows(int shift = 0) const { return matrix(input, scale, ranks, rank, shift); }
   Entries entries() const { return tensor(input, scale, ranks, rank); }
-  bool is_matrix() const { return input.back() != '3'; }
+  bool is_matrix() const { return input.back() != '3' && !is_tensor_file(input); }
 };
 
 class System {
@@ -82,7 +86,8 @@ inline double triad(int ranks) {
   return 24.0 * double(n) * ranks / best;
 }
 
-/// Bytes that a kernel moves at least: every array once, indices of four bytes.
+/// Bytes that a kernel moves at least: every array once, indices of four bytes. `n` is the number of rows, of a tensor the sum of
+/// its dimensions.
 inline double least_bytes(const std::string& kernel, double n, double nnz, double stored) {
   if (kernel == "SpMV") return 12 * nnz + 20 * n;
   if (kernel == "SpMM") return 12 * nnz + 4 * n + 16 * n * columns;
@@ -90,7 +95,7 @@ inline double least_bytes(const std::string& kernel, double n, double nnz, doubl
   if (kernel == "SpAdd3") return 12 * (3 * nnz + stored) + 16 * n;
   if (kernel == "SpGEMM") return 12 * (2 * nnz + stored) + 12 * n;
   if (kernel == "SpTTV") return 12 * nnz + 12 * stored;
-  return 12 * nnz + 8 * double(20000 + 10000 + 5000) * columns;  // SpMTTKRP
+  return 12 * nnz + 8 * n * columns;  // SpMTTKRP
 }
 
 class Contest {
@@ -121,6 +126,7 @@ class Contest {
         Entries entries = problem.entries();
         setup = slowest([&] { system.bring(entries); });
         nnz = over_ranks(double(entries.values.size()), MPI_SUM);
+        for (int64_t size : entries.dims) n += double(size);
       }
       for (const std::string& kernel : kernels_) {
         bool of_tensors = kernel == "SpTTV" || kernel == "SpMTTKRP";
@@ -161,14 +167,16 @@ class Contest {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     double peak = over_ranks(double(usage.ru_maxrss) * 1024, MPI_MAX);
+    Job::Moved moved = job.moved ? job.moved() : Job::Moved{-1, -1};
     if (rank_ != 0) return;
     std::printf(
         "{\"system\": \"%s\", \"kernel\": \"%s\", \"input\": \"%s\", \"ranks\": %d, \"threads\": %d, \"ms\": %.4f, "
         "\"fastest_ms\": %.4f, \"p95_ms\": %.4f, \"first_ms\": %.3f, \"setup_ms\": %.3f, \"bytes\": %.0f, "
-        "\"triad\": %.4g, \"checksum\": %.15g, \"stored\": %.0f, \"peak_bytes\": %.0f}\n",
+        "\"triad\": %.4g, \"checksum\": %.15g, \"stored\": %.0f, \"peak_bytes\": %.0f, "
+        "\"moved_bytes\": %.0f, \"imbalance\": %.3f}\n",
         system.name(), kernel.c_str(), input.c_str(), ranks_, omp_get_max_threads(), times[times.size() / 2] * 1e3,
         times[0] * 1e3, times[times.size() * 95 / 100] * 1e3, first * 1e3, setup * 1e3,
-        least_bytes(kernel, n, nnz, stored), bandwidth, checksum, stored, peak);
+        least_bytes(kernel, n, nnz, stored), bandwidth, checksum, stored, peak, moved.bytes, moved.imbalance);
     std::fflush(stdout);
   }
 

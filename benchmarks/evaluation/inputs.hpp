@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "files.hpp"
+
 namespace evaluation {
 
 inline uint64_t scramble(uint64_t x) {
@@ -80,17 +82,42 @@ inline void edge(int bits, uint64_t number, uint64_t& row, uint64_t& column) {
   }
 }
 
+// How many vertices Mycielski's graph of an order has, and the neighbours of one: the graph of the order before, a copy of each
+// of its vertices beside the neighbours of that, and one vertex beside all copies.
+inline int64_t mycielskian_size(int order) { return 3 * (int64_t(1) << (order - 2)) - 1; }
+inline void mycielskian_row(int order, int64_t vertex, std::vector<int32_t>& out) {
+  if (order == 2) return out.push_back(int32_t(1 - vertex));
+  int64_t before = mycielskian_size(order - 1);
+  if (vertex == 2 * before) {
+    for (int64_t v = before; v < 2 * before; v++) out.push_back(int32_t(v));
+    return;
+  }
+  mycielskian_row(order - 1, vertex % before, out);
+  if (vertex >= before) return out.push_back(int32_t(2 * before));
+  for (size_t k = 0, count = out.size(); k < count; k++) out.push_back(int32_t(out[k] + before));
+}
+
 }  // namespace detail
 
-/// Rows that a part of `parts` has: "banded" (11 bands), "uniform" (10 in a row) or "rmat" (16 in a row, skewed), a million
-/// rows at scale 1. Columns are moved by `shift`, around the end.
+/// Rows that a part of `parts` has, at scale 1: "banded" (a million of 11), "uniform" (a million of 10), "rmat" (a million of 16,
+/// skewed), "mesh" (a million of 5: a square grid), "mycielskian" (24,575, 11 million stored, a twelfth of a row in the mean); or
+/// those of a file. Columns are moved by `shift`, around the end.
 inline Rows matrix(const std::string& name, double scale, int parts, int part, int shift = 0) {
   Rows out;
   out.n = int64_t(1e6 * scale);
-  int bits = 0;
+  int bits = 0, order = 0;
+  FileEntries file;
   if (name == "rmat") {
     while ((int64_t(1) << bits) < out.n) bits++;
     out.n = int64_t(1) << bits;
+  } else if (name == "mesh") {
+    out.n = int64_t(std::sqrt(double(out.n))) * int64_t(std::sqrt(double(out.n)));
+  } else if (name == "mycielskian") {
+    order = std::max(2, int(std::lround(15 + std::log(scale) / std::log(3.0))));
+    out.n = detail::mycielskian_size(order);
+  } else if (is_matrix_file(name)) {
+    file = read_matrix(name);
+    out.n = file.dims[0];
   }
   out.rows = block_of(out.n, parts, part);
   std::vector<int32_t> row;
@@ -106,6 +133,27 @@ inline Rows matrix(const std::string& name, double scale, int parts, int part, i
       for (uint64_t k = 0; k < 10; k++) row.push_back(int32_t(chance(uint64_t(i) + 7, k) * double(out.n)));
       detail::add_row(out, i, row, shift);
     }
+  } else if (name == "mesh") {
+    auto side = int64_t(std::sqrt(double(out.n)));
+    for (int64_t i = out.rows.lo; i < out.rows.hi; i++) {
+      row.assign(1, int32_t(i));
+      if (i % side > 0) row.push_back(int32_t(i - 1));
+      if (i % side + 1 < side) row.push_back(int32_t(i + 1));
+      if (i >= side) row.push_back(int32_t(i - side));
+      if (i + side < out.n) row.push_back(int32_t(i + side));
+      detail::add_row(out, i, row, shift);
+    }
+  } else if (name == "mycielskian") {
+    for (int64_t i = out.rows.lo; i < out.rows.hi; i++) {
+      row.clear();
+      detail::mycielskian_row(order, i, row);
+      detail::add_row(out, i, row, shift);
+    }
+  } else if (is_matrix_file(name)) {
+    std::vector<std::vector<int32_t>> rows(size_t(out.count()));
+    for (const auto& at : file.at)
+      if (at[0] >= out.rows.lo && at[0] < out.rows.hi) rows[size_t(at[0] - out.rows.lo)].push_back(int32_t(at[1]));
+    for (int64_t i = 0; i < out.count(); i++) detail::add_row(out, out.rows.lo + i, rows[size_t(i)], shift);
   } else if (name == "rmat") {
     std::vector<std::vector<int32_t>> rows(size_t(out.count()));
     for (uint64_t e = 0; e < uint64_t(out.n) * 16; e++) {
@@ -121,19 +169,27 @@ inline Rows matrix(const std::string& name, double scale, int parts, int part, i
   return out;
 }
 
-/// The entries whose first coordinate a part has: "uniform3" or "skewed3" (few coordinates have most), 5 million at scale 1.
+/// The entries whose first coordinate a part has: "uniform3" or "skewed3" (few coordinates have most), 5 million at scale 1; or
+/// those of a file.
 inline Entries tensor(const std::string& name, double scale, int parts, int part) {
-  if (name != "uniform3" && name != "skewed3") throw std::invalid_argument("there is no tensor " + name);
+  FileEntries file;
+  if (is_tensor_file(name)) file = read_tensor(name);
+  else if (name != "uniform3" && name != "skewed3") throw std::invalid_argument("there is no tensor " + name);
   Entries out{{20000, 10000, 5000}, {}, {}};
+  if (!file.dims.empty()) std::copy(file.dims.begin(), file.dims.end(), out.dims);
   Block mine = block_of(out.dims[0], parts, part);
-  double power = name == "skewed3" ? 3 : 1;
   std::vector<uint64_t> keys;
-  for (uint64_t e = 0; e < uint64_t(5e6 * scale); e++) {
-    uint64_t key = 0;
-    for (uint64_t d = 0; d < 3; d++)
-      key = key * uint64_t(out.dims[d]) + uint64_t(std::pow(chance(11 + d, e), power) * double(out.dims[d]));
-    int64_t first = int64_t(key / uint64_t(out.dims[1] * out.dims[2]));
-    if (first >= mine.lo && first < mine.hi) keys.push_back(key);
+  auto add = [&](const auto& at) {
+    if (int64_t(at[0]) < mine.lo || int64_t(at[0]) >= mine.hi) return;
+    keys.push_back((uint64_t(at[0]) * uint64_t(out.dims[1]) + uint64_t(at[1])) * uint64_t(out.dims[2]) +
+                   uint64_t(at[2]));
+  };
+  for (const auto& at : file.at) add(at);
+  double power = name == "skewed3" ? 3 : 1;
+  for (uint64_t e = 0; file.dims.empty() && e < uint64_t(5e6 * scale); e++) {
+    std::array<int64_t, 3> at;
+    for (uint64_t d = 0; d < 3; d++) at[d] = int64_t(std::pow(chance(11 + d, e), power) * double(out.dims[d]));
+    add(at);
   }
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());

@@ -83,8 +83,9 @@ def bars(results, kernel, out):
     picture.save(out / f"{kernel}.svg")
 
 
-def scaling(results, out):
-    """Speed over cores, each kernel and input a small field: one core of spdistal is 1."""
+def scaling(results, out, weak):
+    """Speed over cores, each kernel and input a small field: one core of spdistal is 1. Where the size grows with the cores, so does
+    what is done in the time."""
     fields = sorted({(r["kernel"], r["input"]) for r in results})
     counts = sorted({r["cores"] for r in results})
     if len(counts) < 2:
@@ -97,7 +98,8 @@ def scaling(results, out):
         one = fastest(here, system="spdistal", cores=counts[0])
         if one is None:
             continue
-        best = max(one / r["ms"] for r in here)
+        done = lambda cores: cores / counts[0] if weak else 1
+        best = max(one / r["ms"] * done(r["cores"]) for r in here)
         place = lambda cores, speed: (x + 170 * math.log2(cores / counts[0]) / math.log2(counts[-1] / counts[0]), y + 140 - 130 * speed / best)
         picture.line([(x, y), (x, y + 140), (x + 180, y + 140)], "#888")
         picture.text(x + 90, y - 6, f"{kernel}, {name}")
@@ -105,12 +107,12 @@ def scaling(results, out):
         for cores in counts:
             picture.text(place(cores, 0)[0], y + 154, str(cores), 10)
         for system in systems_of(here):
-            line = [place(c, one / ms) for c in counts if (ms := fastest(here, system=system, cores=c)) is not None]
+            line = [place(c, one / ms * done(c)) for c in counts if (ms := fastest(here, system=system, cores=c)) is not None]
             picture.line(line, COLOURS[system], 1.6)
             for point in line:
                 picture.dot(*point, COLOURS[system])
     picture.legend(systems_of(results), 20, picture.size[1] - 12)
-    picture.save(out / "scaling.svg")
+    picture.save(out / ("weak_scaling.svg" if weak else "scaling.svg"))
 
 
 def roofline(results, out):
@@ -139,8 +141,8 @@ def roofline(results, out):
     picture.save(out / "roofline.svg")
 
 
-def draw(results, out):
+def draw(results, out, weak=False):
     for kernel in sorted({r["kernel"] for r in results}):
         bars(results, kernel, out)
-    scaling(results, out)
+    scaling(results, out, weak)
     roofline(results, out)

@@ -99,7 +99,11 @@ class Spdistal : public System {
   }
   static Job of(Tensor<double> A, std::function<void()> change) {
     return {std::move(change), [A]() mutable { A.compute(); }, [A] { return weighed(A); },
-            [A] { return double(A.local().size()); }};
+            [A] { return double(A.local().size()); },
+            [A] {
+              Report report = A.report();
+              return Job::Moved{double(report.bytes_sent()), report.imbalance()};
+            }};
   }
 
   std::optional<Tensor<double>> B_;
