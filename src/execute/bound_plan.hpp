@@ -35,6 +35,8 @@ class BoundPlan {
 
   /// The text of the kernel.
   std::string kernel();
+  /// What may be numbered where colours need it, as bound.
+  const std::vector<NumberedGroup>& numbered() const { return fetches_.numberings().groups(); }
   /// Adds to the run to come what was sent elsewhere to prepare it.
   void note_sent(const runtime::Ledger& sent);
   /// Collective. Of the last run.

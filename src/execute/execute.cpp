@@ -159,7 +159,8 @@ std::string Execution::plan() const {
         join(compiled_.commands(), "\n", [&](const Command& c) { return schedule::print(c, names); });
     out = fmt::format("schedule\n{}\n  because {}\n\n", indent(commands, 2), compiled_.reason());
   }
-  return out + "plan\n" + indent(plan::print(compiled_.program().plan), 2);
+  std::vector<NumberedGroup> numbered = pieces_ ? pieces_->numbered() : std::vector<NumberedGroup>();
+  return out + "plan\n" + indent(plan::print(compiled_.program().plan, numbered), 2);
 }
 
 Report Execution::whole_report() const {

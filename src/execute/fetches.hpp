@@ -38,6 +38,7 @@ class Fetches {
   const Tasks::Pieces& pieces() const { return pieces_; }
   /// The numbers that pieces are stored with, or found by.
   Numberings& numberings() { return numberings_; }
+  const Numberings& numberings() const { return numberings_; }
 
   /// Collective. Brings what no step cuts: other work may be done in between.
   void start(const Homes& operands);

@@ -30,23 +30,23 @@ std::vector<NumberedGroup> find_numbered(const lower::Distributed& program, cons
 
 void Numberings::bind(std::vector<NumberedGroup> groups, Tasks& tasks) {
   tasks_ = &tasks;
-  groups_.clear();
   seen_.clear();
-  auto by_steps = [&](const LevelOfAccess& at) { return tasks.by_steps(at.access); };
-  for (NumberedGroup& group : groups)
-    if (std::ranges::none_of(group.stored, by_steps) && std::ranges::none_of(group.located, by_steps))
-      groups_.push_back({std::move(group)});
+  chosen_.clear();
+  groups_ = std::move(groups);
+  std::erase_if(groups_, [&](const NumberedGroup& group) {
+    return std::ranges::any_of(group.stored, [&](const LevelOfAccess& at) { return tasks.by_steps(at.access); });
+  });
 }
 
 // Of an outermost level, all else of the access being ranges that the home piece covers. What is written while it is read is
-// copied. Where homes are cut as tasks are, a colour reads its own.
+// copied, and of what steps cut there is no more than a step's. Where homes are cut as tasks are, a colour reads its own.
 Numberings::OwnRows Numberings::find_own(const LevelOfAccess& located, const Home& home, int64_t colour,
                                          const Space& coordinates, const Tasks::Pieces& pieces) {
   auto beside = [&](const LevelOfAccess& at) { return at.access == located.access && at.level != located.level; };
   bool alone = std::ranges::none_of(
-      groups_, [&](const NumberedHere& other) { return std::ranges::any_of(other.group.located, beside); });
+      groups_, [&](const NumberedGroup& other) { return std::ranges::any_of(other.located, beside); });
   bool written = program_.accesses[located.access].access.tensor == program_.leaf.result;
-  if (located.level > 0 || !alone || written) return {};
+  if (located.level > 0 || !alone || written || tasks_->by_steps(located.access)) return {};
   Ranges ranges = tasks_->ranges(located.access, colour, {}, pieces);
   auto covers = [&](const Pattern& piece) {
     for (size_t k = 1; k < piece.order(); k++) {
@@ -99,12 +99,12 @@ Numberings::ColourNumbers Numberings::choose(const NumberedGroup& group, int64_t
   return out;
 }
 
-void Numberings::choose(NumberedHere& group, const Tasks::Pieces& pieces, const std::vector<const Home*>& homes) {
-  group.is_chosen = true;
-  group.by_colour.resize(size_t(tasks_->colours().size()));
-  if (std::ranges::any_of(group.group.stored, [&](const LevelOfAccess& at) { return !pieces[at.access]; })) return;
-  for (int64_t c = tasks_->colours().lo; c < tasks_->colours().hi; c++)
-    group.by_colour[size_t(c - tasks_->colours().lo)] = choose(group.group, c, pieces, homes);
+std::vector<Numberings::ColourNumbers> Numberings::choose(const NumberedGroup& group, const Tasks::Pieces& pieces,
+                                                          const std::vector<const Home*>& homes) {
+  std::vector<ColourNumbers> out(size_t(tasks_->colours().size()));
+  if (std::ranges::any_of(group.stored, [&](const LevelOfAccess& at) { return !pieces[at.access]; })) return out;
+  for (size_t c = 0; c < out.size(); c++) out[c] = choose(group, tasks_->colours().lo + int64_t(c), pieces, homes);
+  return out;
 }
 
 std::vector<PieceNumbers> Numberings::of(size_t access, const Tasks::Pieces& pieces,
@@ -112,12 +112,12 @@ std::vector<PieceNumbers> Numberings::of(size_t access, const Tasks::Pieces& pie
   const plan::AccessPlan& planned = program_.plan.accesses[access];
   PieceNumbers none{std::vector<std::optional<Numbering>>(planned.dims.size())};
   std::vector<PieceNumbers> out(size_t(tasks_->colours().size()), none);
-  for (NumberedHere& group : groups_)
-    for (const LevelOfAccess& at : group.group.located) {
+  for (size_t g = 0; g < groups_.size(); g++)
+    for (const LevelOfAccess& at : groups_[g].located) {
       if (at.access != access) continue;
-      if (!group.is_chosen) choose(group, pieces, homes);
+      if (!chosen_.contains(g)) chosen_.emplace(g, choose(groups_[g], pieces, homes));
       for (size_t c = 0; c < out.size(); c++) {
-        const ColourNumbers& numbers = group.by_colour[c];
+        const ColourNumbers& numbers = chosen_.at(g)[c];
         out[c].dims[planned.dims[at.level]] = numbers.numbering;
         auto behind = std::ranges::find(numbers.continuations, access, &Continuation::access);
         if (behind != numbers.continuations.end()) out[c].continues = behind->home;
@@ -128,16 +128,16 @@ std::vector<PieceNumbers> Numberings::of(size_t access, const Tasks::Pieces& pie
 
 std::vector<NumberedGroup> Numberings::in_use() const {
   std::vector<NumberedGroup> out;
-  for (const NumberedHere& here : groups_)
-    if (std::ranges::any_of(here.by_colour, [](const ColourNumbers& of) { return of.numbering.has_value(); }))
-      out.push_back(here.group);
+  for (const auto& [g, by_colour] : chosen_)
+    if (std::ranges::any_of(by_colour, [](const ColourNumbers& of) { return of.numbering.has_value(); }))
+      out.push_back(groups_[g]);
   return out;
 }
 
 const Numbering* Numberings::numbering_of(const LevelOfAccess& stored, int64_t colour) const {
-  for (const NumberedHere& here : groups_)
-    if (here.is_chosen && std::ranges::find(here.group.stored, stored) != here.group.stored.end())
-      if (const auto& numbering = here.by_colour[size_t(colour - tasks_->colours().lo)].numbering) return &*numbering;
+  for (const auto& [g, by_colour] : chosen_)
+    if (std::ranges::find(groups_[g].stored, stored) != groups_[g].stored.end())
+      if (const auto& numbering = by_colour[size_t(colour - tasks_->colours().lo)].numbering) return &*numbering;
   return nullptr;
 }
 

@@ -11,17 +11,9 @@
 
 namespace spdistal {
 
-struct LevelOfAccess {
-  size_t access, level;
-  auto operator<=>(const LevelOfAccess&) const = default;
-};
+using plan::LevelOfAccess;
+using plan::NumberedGroup;
 
-/// Levels of accesses whose coordinates are numbered alike: those that store them, and those of dense operands that are found by
-/// them. In order.
-struct NumberedGroup {
-  std::vector<LevelOfAccess> stored, located;
-  bool operator==(const NumberedGroup&) const = default;
-};
 /// What a kernel of the leaf allows, whatever its widths are.
 std::vector<NumberedGroup> find_numbered(const lower::Distributed& program, const lower::Lowered& kernel);
 
@@ -30,8 +22,9 @@ class Numberings {
  public:
   explicit Numberings(const lower::Distributed& program) : program_(program) {}
 
-  /// No numbers yet. Of these groups those are numbered whose pieces no step cuts.
+  /// No numbers yet. Of these groups those are numbered whose coordinates are stored by what no step cuts.
   void bind(std::vector<NumberedGroup> groups, Tasks& tasks);
+  const std::vector<NumberedGroup>& groups() const { return groups_; }
   /// What an operand that is about to be fetched is to be numbered by, of each colour of this rank. Pieces that store the
   /// coordinates are there, or nothing is numbered by them; all that is found by them comes from `homes`, by access.
   std::vector<PieceNumbers> of(size_t access, const Tasks::Pieces& pieces, const std::vector<const Home*>& homes);
@@ -59,11 +52,6 @@ class Numberings {
     std::optional<Numbering> numbering = {};
     std::vector<Continuation> continuations = {};
   };
-  struct NumberedHere {
-    NumberedGroup group;
-    bool is_chosen = false;
-    std::vector<ColourNumbers> by_colour = {};  // of this rank
-  };
   struct SeenPattern {
     PatternHandle pattern = nullptr;
     size_t bytes = 0;
@@ -76,7 +64,8 @@ class Numberings {
     int64_t found = 0;
   };
 
-  void choose(NumberedHere& group, const Tasks::Pieces& pieces, const std::vector<const Home*>& homes);
+  std::vector<ColourNumbers> choose(const NumberedGroup& group, const Tasks::Pieces& pieces,
+                                    const std::vector<const Home*>& homes);
   ColourNumbers choose(const NumberedGroup& group, int64_t colour, const Tasks::Pieces& pieces,
                        const std::vector<const Home*>& homes);
   OwnRows find_own(const LevelOfAccess& located, const Home& home, int64_t colour, const runtime::Space& coordinates,
@@ -87,7 +76,8 @@ class Numberings {
 
   const lower::Distributed& program_;
   Tasks* tasks_ = nullptr;
-  std::vector<NumberedHere> groups_;
+  std::vector<NumberedGroup> groups_;
+  std::map<size_t, std::vector<ColourNumbers>> chosen_;  // by group, of the colours of this rank
   std::map<std::pair<size_t, int64_t>, SeenPattern> seen_;
 };
 

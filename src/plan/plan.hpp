@@ -85,8 +85,19 @@ struct Plan {
   std::string leaf;                  // the loops inside, as text
 };
 
-/// "plan", then one paragraph for each access, then the loops and the leaf.
-std::string print(const Plan& plan);
+struct LevelOfAccess {
+  size_t access, level;
+  auto operator<=>(const LevelOfAccess&) const = default;
+};
+/// Levels of accesses whose coordinates are numbered alike: those that store them, and those of dense operands that are found by
+/// them. In order.
+struct NumberedGroup {
+  std::vector<LevelOfAccess> stored, located;
+  bool operator==(const NumberedGroup&) const = default;
+};
+
+/// "plan", then one paragraph for each access, then the loops and the leaf. What is numbered depends on the leaf's kernel.
+std::string print(const Plan& plan, const std::vector<NumberedGroup>& numbered = {});
 /// What the README promises; the refusal says what is broken.
 Result<> verify(const Plan& plan);
 

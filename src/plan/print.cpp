@@ -12,10 +12,13 @@ namespace {
 
 class PlanPrinter {
  public:
-  explicit PlanPrinter(const Plan& plan) : plan_(plan) {}
+  PlanPrinter(const Plan& plan, const std::vector<NumberedGroup>& numbered) : plan_(plan), numbered_(numbered) {}
 
   std::string run() {
-    for (size_t number : plan_.fetch_order) access(plan_.accesses[number]);
+    for (size_t number : plan_.fetch_order) {
+      access(plan_.accesses[number]);
+      numbers(number);
+    }
     access(plan_.accesses[0]);
     loops();
     return out_;
@@ -91,6 +94,26 @@ class PlanPrinter {
       else out_ += fmt::format("  {}{}  {}\n", line, std::string(width - display_width(line), ' '), function);
   }
 
+  bool is_cut_by_steps(const AccessPlan& a) const {
+    return std::any_of(plan_.loops.begin(), plan_.loops.begin() + long(a.depth),
+                       [](const Loop& loop) { return loop.kind == Loop::Kind::Step; });
+  }
+
+  // Where the values of a dense operand lie that are found by what others store.
+  void numbers(size_t number) {
+    for (const NumberedGroup& group : numbered_)
+      for (const LevelOfAccess& at : group.located) {
+        if (at.access != number) continue;
+        std::string by = join(group.stored, ", ", [&](const LevelOfAccess& from) {
+          return name(plan_.accesses[from.access], {from.level, LevelPart::Positions, Name::whole});
+        });
+        const AccessPlan& located = plan_.accesses[number];
+        bool stays = at.level == 0 && !is_cut_by_steps(located);
+        out_ += fmt::format("  {} {}: found by numbers in {}\n", level(located, at.level),
+                            stays ? "at home, then ghosts" : "where it occurs", by);
+      }
+  }
+
   // The loops that an access depends on name its colours.
   std::string colour(const AccessPlan& a) const {
     std::string text;
@@ -128,11 +151,14 @@ class PlanPrinter {
   }
 
   const Plan& plan_;
+  const std::vector<NumberedGroup>& numbered_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string print(const Plan& plan) { return PlanPrinter(plan).run(); }
+std::string print(const Plan& plan, const std::vector<NumberedGroup>& numbered) {
+  return PlanPrinter(plan, numbered).run();
+}
 
 }  // namespace spdistal::plan

@@ -182,6 +182,19 @@ TEST(Ghosts, AreAllThatAPieceHasWhereColumnsAreGathered) {
                  });
 }
 
+// Of what steps cut, a piece has a step's part.
+TEST(Ghosts, AreAllThatAPieceHasOfABatch) {
+  expect_largest({.statement = "A(i,j) = B(i,k) * C(k,j)",
+                  .formats = "B:ds",
+                  .sizes = {{"i", 20}, {"k", 23}, {"j", 12}},
+                  .distributions = {"A(x,y) -> M(x)", "B(x,y) -> M(x)", "C(x,y) -> M(x)"},
+                  .schedule = "divide(i,io,ii,M.x); divide(j,jo,ji,4); reorder(io,jo,ii,k,ji); distribute(io); "
+                              "communicate({A,B},io); communicate({C},jo)"},
+                 "C(k,j)", [](auto& program, auto& data, int64_t pieces) {
+                   return 8 * 3 * most_occurring(data.at(program.tensors.at("B")), 1, pieces);
+                 });
+}
+
 TEST(Ghosts, AreFoundWhereverHomesAre) {
   runtime::testkit::on_ranks([&](Transport& t) {
     for (const char* c_at : {"c(x) -> M(x)", "c(x) -> M(everywhere)"})
