@@ -82,8 +82,7 @@ void measure(const Csr& m, const bench::Cusparse& cusparse) {
   Format csr({Dense, Compressed}, Distribution({u, v}, M, {u}));
   IndexVar i, j, k;
   using std::span;
-  auto B = Tensor<double>::borrow_rows({m.n, m.n}, span<const int32_t>(m.pos), span<const int32_t>(m.crd),
-                                       span<const double>(m.values), csr);
+  auto B = Tensor<double>::view_csr({m.n, m.n}, m.pos, m.crd, m.values, nullptr, csr);
   memory::Buffer pos = on_gpu(m.pos.data(), m.pos.size() * 4), crd = on_gpu(m.crd.data(), m.crd.size() * 4);
   memory::Buffer values = on_gpu(m.values.data(), m.values.size() * 8), X = on_gpu(x.data(), dense * 8);
   memory::Buffer Y = on_gpu(y.data(), dense * 8), out = on_gpu(x.data(), std::max(dense, m.values.size()) * 8);
@@ -97,7 +96,7 @@ void measure(const Csr& m, const bench::Cusparse& cusparse) {
     return least;
   };
   {
-    auto c = Tensor<double>::borrow({m.n}, span<const double>(x.data(), n), vector);
+    auto c = Tensor<double>::view_dense({m.n}, span<const double>(x.data(), n), vector);
     Tensor<double> a("a", {m.n}, vector);
     a(i) = B(i, j) * c(j);
     a.compute();
@@ -108,7 +107,7 @@ void measure(const Csr& m, const bench::Cusparse& cusparse) {
     line("SpMV", m.name, before, ours, difference(values_of(a), wanted.data(), n));
   }
   {
-    auto C = Tensor<double>::borrow({m.n, columns}, span<const double>(x), rows);
+    auto C = Tensor<double>::view_dense({m.n, columns}, span<const double>(x), rows);
     Tensor<double> A("A", {m.n, columns}, rows);
     A(i, j) = B(i, k) * C(k, j);
     A.compute();
@@ -119,9 +118,9 @@ void measure(const Csr& m, const bench::Cusparse& cusparse) {
     line("SpMM", m.name, before, ours, difference(values_of(A), wanted.data(), dense));
   }
   {
-    auto C = Tensor<double>::borrow({m.n, columns}, span<const double>(x), rows);
+    auto C = Tensor<double>::view_dense({m.n, columns}, span<const double>(x), rows);
     Format by_columns({Dense, Dense}, {1, 0}, Distribution({u, v}, M, {u}));
-    auto D = Tensor<double>::borrow({columns, m.n}, span<const double>(y), by_columns);
+    auto D = Tensor<double>::view_dense({columns, m.n}, span<const double>(y), by_columns);
     Tensor<double> A("A", {m.n, m.n}, csr);
     A(i, j) = B(i, j) * C(i, k) * D(k, j);
     A.compute();
@@ -146,8 +145,7 @@ bench::DeviceMatrix matrix_on_gpu(const Csr& m, std::vector<memory::Buffer>& kee
 
 Tensor<double> borrowed(const Csr& m, const Format& format) {
   using std::span;
-  return Tensor<double>::borrow_rows({m.n, m.n}, span<const int32_t>(m.pos), span<const int32_t>(m.crd),
-                                     span<const double>(m.values), format);
+  return Tensor<double>::view_csr({m.n, m.n}, m.pos, m.crd, m.values, nullptr, format);
 }
 
 void compare_made(const std::string& kernel, const std::string& input, double before, double ours,
@@ -240,7 +238,7 @@ void measure_tensors(const bench::Csf& t) {
   std::vector<double> x = some(t.dims[2]), y = some(t.dims[1] * columns), z = some(t.dims[2] * columns);
   using std::span;
   {
-    auto c = Tensor<double>::borrow({t.dims[2]}, span<const double>(x), vector);
+    auto c = Tensor<double>::view_dense({t.dims[2]}, span<const double>(x), vector);
     Tensor<double> A("A", {t.dims[0], t.dims[1]}, csr);
     A(i, j) = B(i, j, k) * c(k);
     A.compute();
@@ -252,8 +250,8 @@ void measure_tensors(const bench::Csf& t) {
         wanted[f] += t.values[p] * x[size_t(t.crd[p])];
     line("SpTTV", t.name, 0, ours, difference(values_of(A), wanted.data(), wanted.size()));
   }
-  auto C = Tensor<double>::borrow({t.dims[1], columns}, span<const double>(y), rows);
-  auto D = Tensor<double>::borrow({t.dims[2], columns}, span<const double>(z), rows);
+  auto C = Tensor<double>::view_dense({t.dims[1], columns}, span<const double>(y), rows);
+  auto D = Tensor<double>::view_dense({t.dims[2], columns}, span<const double>(z), rows);
   Tensor<double> A("A", {t.dims[0], columns}, rows);
   A(i, l) = B(i, j, k) * C(j, l) * D(k, l);
   A.compute();

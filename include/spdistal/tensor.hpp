@@ -13,11 +13,13 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "spdistal/elements.hpp"
 #include "spdistal/expression.hpp"
 #include "spdistal/extent.hpp"
 #include "spdistal/format.hpp"
@@ -25,34 +27,6 @@
 #include "spdistal/schedule.hpp"
 
 namespace spdistal {
-
-/// An index array of a tensor, in place: elements of 4 or 8 bytes, or of one that says yes or no.
-class IndexSpan {
- public:
-  IndexSpan(const void* data, size_t size, size_t bytes) : data_(data), size_(size), bytes_(bytes) {}
-
-  size_t size() const { return size_; }
-  /// Of an element: 1, 4 or 8.
-  size_t bytes() const { return bytes_; }
-  const void* data() const { return data_; }
-  int64_t operator[](size_t k) const {
-    if (bytes_ == 1) return static_cast<const uint8_t*>(data_)[k];
-    return bytes_ == 4 ? int64_t(static_cast<const int32_t*>(data_)[k]) : static_cast<const int64_t*>(data_)[k];
-  }
-  /// Throws UserError where elements are of another width.
-  template <class I>
-    requires(std::same_as<I, uint8_t> || std::same_as<I, int32_t> || std::same_as<I, int64_t>)
-  std::span<const I> as()
-  const {
-    check_width(sizeof(I));
-    return {static_cast<const I*>(data_), size_};
-  }
-
- private:
-  void check_width(size_t wanted) const;
-  const void* data_;
-  size_t size_, bytes_;
-};
 
 /// What tensors of all element types share. Copies are the same tensor.
 class TensorBase : public TensorRef {
@@ -72,7 +46,7 @@ class TensorBase : public TensorRef {
   /// Collective. Makes the entries that were inserted the contents; entries at the same place add. Throws UserError where
   /// ranks inserted different entries by `insert`, which names one of them, or `insert` and `insert_local` were mixed.
   void pack();
-  /// Collective. Writes a file; its suffix tells the format: .mtx, .tns (either also .gz), .spd. No rank holds more than
+  /// Collective. Writes a file; its suffix tells the format: .mtx, .tns (either also .gz), .npz, .petsc, .spd. No rank holds more than
   /// its share and bounded portions, unless the first stored dimension is too short to be cut among the ranks.
   void write(const std::string& path) const;
   /// Collective. Stored elements, those of sparse levels and all of dense ones; each is counted once, whoever has copies.
@@ -136,6 +110,11 @@ class TensorBase : public TensorRef {
   void borrow_dense(const void* values, size_t count, std::shared_ptr<const void> owner);
   void borrow_compressed(const Indices& pos, const Indices& crd, const void* values, size_t count,
                          std::shared_ptr<const void> owner);
+  void borrow_own_rows(int64_t first_row, const Indices& pos, const Indices& crd, const void* values, size_t count,
+                       std::shared_ptr<const void> owner);
+  void copy_dense(const void* values, size_t count, ArrayOrder order);
+  void write_dense(void* values, size_t count, ArrayOrder order) const;
+  static Format dense_format(size_t order, ArrayOrder array);
   /// An array that lives as long as somebody has its owner, whatever becomes of the tensor.
   struct SharedArray {
     const void* data;
@@ -152,7 +131,9 @@ class TensorBase : public TensorRef {
   void fill_with(const std::function<Scalar(std::span<const int64_t> at)>& value);
   Scalar element(std::span<const int64_t> at) const;
   using Visit = std::function<void(std::span<const int64_t> at, const void* value)>;
-  void each_owned(const Visit& f) const;
+  /// What a cursor over the elements of this rank starts from. Throws as `local` does.
+  std::shared_ptr<const void> begin_local() const;
+  static std::shared_ptr<ElementCursor> cursor(const std::shared_ptr<const void>& tensor);
   void each_element(const Visit& f) const;
 
   std::shared_ptr<TensorState> state_;
@@ -164,12 +145,10 @@ class TensorBase : public TensorRef {
   void fill_elements(const std::function<Scalar(std::span<const int64_t> at)>& value);
 };
 
-/// A stored element: `for (auto [at, value] : B.local())`.
-template <class T>
-struct Element {
-  std::vector<int64_t> at;
-  T value;
-};
+/// Index arrays that are used as they are.
+template <class R>
+concept IndexRange = std::ranges::contiguous_range<R> &&
+    (std::same_as<std::ranges::range_value_t<R>, int32_t> || std::same_as<std::ranges::range_value_t<R>, int64_t>);
 
 /// A number of the language that is not one of the element type, and may not fit it.
 template <class V, class T>
@@ -195,7 +174,7 @@ class Tensor : public TensorBase {
 
   // ---- data in ----
 
-  /// Collective. A tensor with the contents of a file: .mtx, .tns (either also .gz), .spd. Every rank reads a part.
+  /// Collective. A tensor with the contents of a file: .mtx, .tns (either also .gz), .npz, .petsc, .spd. Every rank reads a part.
   static Tensor read(const std::string& path, Format format) {
     std::vector<Extent> extents(format.order(), Extent(0));
     for (Extent& extent : extents) extent = Param();
@@ -243,27 +222,91 @@ class Tensor : public TensorBase {
     return from_rows(std::move(dims), first_row, pos, crd, values, std::move(format), Entered::Parts);
   }
 
-  /// Collective. A dense tensor over an array of the caller, the same on every rank: its elements as the format lays them
-  /// out. Where the tensor is in one piece the array is used in place, read and never written, and `owner` is kept alive as
-  /// long; without an owner, the caller keeps the array and does not change it. Pieces of it are copies. A tensor that is
-  /// assigned to or filled gets memory of its own.
-  static Tensor borrow(std::vector<int64_t> dims, std::span<const T> values, Format format,
-                       std::shared_ptr<const void> owner = nullptr) {
+  // ---- arrays of the caller. Bytes that each way copies: docs/languages.md ----
+
+  /// Collective. A matrix over arrays of the caller, the same on every rank: the columns of row r are crd[pos[r]] up to
+  /// crd[pos[r + 1]], which rise, with the values beside them. Where the matrix is in one piece the arrays are used in place, read and never
+  /// written, and `owner` is kept alive as long; without an owner, the caller keeps the arrays. Who changes values says so (`changed`).
+  /// Pieces of it are copies. A tensor that is assigned to, or gets other values, has memory of its own from then on. The format is CSR,
+  /// living anywhere. Throws UserError for arrays that are not such a matrix.
+  template <IndexRange P, IndexRange I>
+  static Tensor view_csr(std::vector<int64_t> dims, const P& pos, const I& crd, std::span<const T> values,
+                         std::shared_ptr<const void> owner = nullptr, Format format = CSR) {
+    Tensor out(extents_of(dims), std::move(format));
+    out.borrow_compressed(indices_of(pos), indices_of(crd), values.data(), values.size(), std::move(owner));
+    return out;
+  }
+  /// Collective. The same by columns: pos tells where each begins, crd has the rows.
+  template <IndexRange P, IndexRange I>
+  static Tensor view_csc(std::vector<int64_t> dims, const P& pos, const I& crd, std::span<const T> values,
+                         std::shared_ptr<const void> owner = nullptr) {
+    return view_csr(std::move(dims), pos, crd, values, std::move(owner), CSC);
+  }
+  /// Collective. Likewise of rows first_row, first_row + 1, … of each rank: pos counts from 0 on every rank, no row comes from two ranks.
+  /// A rank's rows are used in place where they are just its piece, as blocks of ceil(rows / ranks) rows are unless a
+  /// distribution says otherwise; other rows are copied, and travel to where they belong.
+  template <IndexRange P, IndexRange I>
+  static Tensor view_csr_local(std::vector<int64_t> dims, int64_t first_row, const P& pos, const I& crd,
+                               std::span<const T> values, std::shared_ptr<const void> owner = nullptr,
+                               Format format = CSR) {
+    Tensor out(extents_of(dims), std::move(format));
+    out.borrow_own_rows(first_row, indices_of(pos), indices_of(crd), values.data(), values.size(), std::move(owner));
+    return out;
+  }
+  /// Collective. Likewise a dense tensor over an array, the same on every rank.
+  static Tensor view_dense(std::vector<int64_t> dims, std::span<const T> values,
+                           ArrayOrder order = ArrayOrder::RowMajor, std::shared_ptr<const void> owner = nullptr) {
+    Format format = dense_format(dims.size(), order);
+    return view_dense(std::move(dims), values, std::move(format), std::move(owner));
+  }
+  /// Collective. The same, with its elements as a dense format lays them out, living anywhere.
+  static Tensor view_dense(std::vector<int64_t> dims, std::span<const T> values, Format format,
+                           std::shared_ptr<const void> owner = nullptr) {
     Tensor out(extents_of(dims), std::move(format));
     out.borrow_dense(values.data(), values.size(), std::move(owner));
     return out;
   }
-  /// Collective. Likewise a matrix in rows, in {Dense, Compressed} or, with the order 1,0, by columns: the children of r are
-  /// crd[pos[r]] up to crd[pos[r + 1]], which ascend, with the values beside them. Throws UserError for other arrays.
+
+  /// Collective. As view_csr, over vectors that the tensor takes over: nothing is copied, and nobody has to keep them.
   template <class P, class I>
-    requires((std::same_as<P, int32_t> || std::same_as<P, int64_t>)&&(std::same_as<I, int32_t> ||
-                                                                      std::same_as<I, int64_t>))
-  static Tensor borrow_rows(std::vector<int64_t> dims, std::span<const P> pos, std::span<const I> crd,
-                            std::span<const T> values, Format format, std::shared_ptr<const void> owner = nullptr) {
+    requires IndexRange<std::vector<P>> && IndexRange<std::vector<I>>
+  static Tensor adopt_csr(std::vector<int64_t> dims, std::vector<P> pos, std::vector<I> crd, std::vector<T> values,
+                          Format format = CSR) {
+    struct Adopted {
+      std::vector<P> pos;
+      std::vector<I> crd;
+      std::vector<T> values;
+    };
+    auto kept = std::make_shared<Adopted>(Adopted{std::move(pos), std::move(crd), std::move(values)});
+    return view_csr(std::move(dims), kept->pos, kept->crd, kept->values, kept, std::move(format));
+  }
+  template <class P, class I>
+    requires IndexRange<std::vector<P>> && IndexRange<std::vector<I>>
+  static Tensor adopt_csc(std::vector<int64_t> dims, std::vector<P> pos, std::vector<I> crd, std::vector<T> values) {
+    return adopt_csr(std::move(dims), std::move(pos), std::move(crd), std::move(values), CSC);
+  }
+  /// Collective. As view_dense, likewise.
+  static Tensor adopt_dense(std::vector<int64_t> dims, std::vector<T> values, ArrayOrder order = ArrayOrder::RowMajor) {
+    auto kept = std::make_shared<std::vector<T>>(std::move(values));
+    return view_dense(std::move(dims), *kept, order, kept);
+  }
+
+  /// Collective. A dense tensor with the elements of an array, copied: the same array on every rank, of which each copies
+  /// what it holds.
+  static Tensor from_dense(std::vector<int64_t> dims, std::span<const T> values, ArrayOrder order, Format format) {
     Tensor out(extents_of(dims), std::move(format));
-    out.borrow_compressed({pos.data(), pos.size(), sizeof(P)}, {crd.data(), crd.size(), sizeof(I)}, values.data(),
-                          values.size(), std::move(owner));
+    out.copy_dense(values.data(), values.size(), order);
     return out;
+  }
+  static Tensor from_dense(std::vector<int64_t> dims, std::span<const T> values,
+                           ArrayOrder order = ArrayOrder::RowMajor) {
+    Format format = dense_format(dims.size(), order);
+    return from_dense(std::move(dims), values, order, std::move(format));
+  }
+  /// Collective. All elements, zeros where none is stored, into an array of the caller on every rank. Throws UserError where
+  /// the array has another size.
+  void to_dense(std::span<T> values, ArrayOrder order = ArrayOrder::RowMajor) const {
+    write_dense(values.data(), values.size(), order);
   }
 
   /// Local. Adds an entry; `pack()` makes all that were added the contents. The same entries on every rank, in the same
@@ -335,12 +378,8 @@ class Tensor : public TensorBase {
   explicit operator T() const requires(!std::same_as<T, bool>) { return at({}); }
 
   /// Local. Stored elements that belong to this rank, piece by piece in storage order: every element is listed by one
-  /// rank. Throws UserError where a statement waits to be computed, which takes all ranks.
-  std::vector<Element<T>> local() const {
-    std::vector<Element<T>> out;
-    each_owned(list_in(out));
-    return out;
-  }
+  /// rank, found as the loop asks for it. Throws UserError where a statement waits to be computed, which takes all ranks.
+  LocalElements<T> local() const { return {begin_local(), &TensorBase::cursor}; }
   /// Collective. All stored elements on every rank, in storage order.
   std::vector<Element<T>> gather() const {
     std::vector<Element<T>> out;
@@ -362,6 +401,10 @@ class Tensor : public TensorBase {
     return [&out](std::span<const int64_t> at, const void* value) {
       out.push_back({{at.begin(), at.end()}, *static_cast<const T*>(value)});
     };
+  }
+  template <IndexRange R>
+  static Indices indices_of(const R& numbers) {
+    return {std::ranges::data(numbers), std::ranges::size(numbers), sizeof(std::ranges::range_value_t<R>)};
   }
   template <class I>
   static std::vector<int64_t> wide(const std::vector<I>& numbers) {

@@ -10,6 +10,7 @@
 #include "spdistal/tensor.hpp"
 #include "tensor/distribute.hpp"
 #include "tensor/rows.hpp"
+#include "tensor/slices.hpp"
 
 namespace spdistal {
 namespace {
@@ -32,6 +33,28 @@ std::vector<Range> whole(const std::vector<int64_t>& dims) {
   return out;
 }
 
+// Collective. Arrays of a caller as rows of a matrix. Throws UserError where they are none.
+template <class Indices>
+Rows rows_of(const TensorState& tensor, int64_t first_row, const Indices& pos, const Indices& crd, const void* values,
+             size_t count, const std::shared_ptr<const void>& owner) {
+  return runtime::together(transport(), [&] {
+    std::vector<int64_t> dims = tensor.ordinary.empty() ? notation::known_dims(tensor.var) : tensor.ordinary;
+    if (dims.size() != 2)
+      throw UserError(fmt::format("{} has order {}: rows with columns make a matrix", shown(tensor.var), dims.size()));
+    ScalarType type = tensor.var.type();
+    auto indices = [&](const Indices& from) { return borrowed_indices(from.data, from.count, from.bytes, owner); };
+    Rows out{std::move(dims),
+             first_row,
+             indices(pos),
+             indices(crd),
+             type,
+             {static_cast<const std::byte*>(values), count * size_of(type)},
+             owner};
+    check(out).value();
+    return out;
+  });
+}
+
 void set_whole(TensorState& tensor, Storage storage) {
   waiting().before_change(tensor);
   set_home(tensor, scatter(transport(), std::move(storage), shares_of(tensor)));
@@ -42,19 +65,20 @@ void set_whole(TensorState& tensor, Storage storage) {
 void TensorBase::pack_rows(int64_t first_row, const Indices& pos, const Indices& crd, const void* values, size_t count,
                            Entered entered) {
   collectively([&] {
-    Rows rows = runtime::together(transport(), [&] {
-      std::vector<int64_t> matrix = state_->ordinary.empty() ? dims() : state_->ordinary;
-      if (matrix.size() != 2)
-        throw UserError(fmt::format("{} has order {}: rows with columns make a matrix", shown(var()), order()));
-      auto indices = [](const Indices& from) { return borrowed_indices(from.data, from.count, from.bytes, nullptr); };
-      Rows out{matrix,       first_row, indices(pos),
-               indices(crd), type(),    {static_cast<const std::byte*>(values), count * size_of(type())}};
-      check(out).value();
-      if (entered == Entered::Alike && out.count() != matrix[0])
-        throw UserError(fmt::format("{} has {} rows, pos tells of {}", shown(var()), matrix[0], out.count()));
-      return out;
+    Rows rows = rows_of(*state_, first_row, pos, crd, values, count, nullptr);
+    runtime::together(transport(), [&] {
+      if (entered == Entered::Alike && rows.count() != rows.dims[0])
+        throw UserError(fmt::format("{} has {} rows, pos tells of {}", shown(var()), rows.dims[0], rows.count()));
     });
-    set_rows(*state_, rows, entered == Entered::Alike ? Inserted::Alike : Inserted::Parts);
+    set_rows(*state_, rows, entered == Entered::Alike ? Inserted::Alike : Inserted::Parts, Loan::ForTheCall);
+  });
+}
+
+void TensorBase::borrow_own_rows(int64_t first_row, const Indices& pos, const Indices& crd, const void* values,
+                                 size_t count, std::shared_ptr<const void> owner) {
+  collectively([&] {
+    Rows rows = rows_of(*state_, first_row, pos, crd, values, count, owner);
+    set_rows(*state_, rows, Inserted::Parts, Loan::ToKeep);
   });
 }
 
@@ -62,7 +86,7 @@ void TensorBase::borrow_dense(const void* values, size_t count, std::shared_ptr<
   Storage storage = runtime::together(transport(), [&] {
     if (!format().is_dense())
       throw UserError(fmt::format("the format {} is sparse: an array has the values of all elements", format().str()),
-                      "borrow_rows takes a matrix in rows; from_coo and from_csr copy into any format");
+                      "view_csr and view_csc take sparse matrices; from_coo and from_csr copy into any format");
     PatternHandle pattern = dense_pattern(format(), dims(), whole(dims()), type(), described(var()));
     if (int64_t(count) != pattern->nnz())
       throw UserError(fmt::format("{} has {} elements, the array {}", described(var()), pattern->nnz(), count));

@@ -60,7 +60,7 @@ void write_contents(TensorState& tensor, const std::string& path) {
   write_home(transport(), path, put_together(transport(), home, tensor.ordinary));
 }
 
-void set_rows(TensorState& tensor, const Rows& rows, Inserted how) {
+void set_rows(TensorState& tensor, const Rows& rows, Inserted how, Loan loan) {
   auto what = [&] { return described(tensor.var); };
   memory::Purpose purpose(what);
   tensor.inserted_by = how;
@@ -74,7 +74,7 @@ void set_rows(TensorState& tensor, const Rows& rows, Inserted how) {
     bool alike = how == Inserted::Alike;
     if (alike) runtime::agree_same(transport(), hash(rows), "the list of entries");
     if (auto home = alike ? keep_slices(transport(), storage, format, shares_of(tensor))
-                          : move_slices(transport(), storage, format, shares_of(tensor)))
+                          : move_slices(transport(), storage, format, shares_of(tensor), loan))
       return set_home(tensor, std::move(*home));
   }
   Coordinates mine = runtime::together(transport(), [&] { return stored_entries(format, as_entries(rows)); });

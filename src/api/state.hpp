@@ -22,6 +22,7 @@
 namespace spdistal {
 
 struct Rows;
+enum class Loan : uint8_t;
 struct TensorState;
 
 struct StatementState : ScheduledStatement {
@@ -80,8 +81,8 @@ void set_home(TensorState& tensor, Home home);
 void set_entries(TensorState& tensor, Coordinates mine);
 /// Collective. Makes what was inserted the contents. Throws UserError, on every rank, where ranks do not mean the same.
 void pack_inserted(TensorState& tensor);
-/// Collective. Rows that the ranks have alike, or each its own, become its contents.
-void set_rows(TensorState& tensor, const Rows& rows, Inserted how);
+/// Collective. Rows that the ranks have alike, or each its own, become its contents; those of each rank may be used in place.
+void set_rows(TensorState& tensor, const Rows& rows, Inserted how, Loan loan);
 /// Collective. This rank's part of a file, of the order and type of the tensor. Throws UserError.
 Coordinates read_entries(const TensorState& tensor, const std::string& path);
 /// Collective. Writes a file. Of a tensor of blocks, files that hold entries get those of the ordinary tensor.

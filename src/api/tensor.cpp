@@ -219,16 +219,6 @@ Scalar TensorBase::element(std::span<const int64_t> at) const {
   });
 }
 
-void TensorBase::each_owned(const Visit& f) const {
-  const Home& home = data_here(*state_);
-  for (int64_t c = home.colours().lo; c < home.colours().hi; c++) {
-    const std::byte* values = home.piece(c).value_bytes();
-    for_each_owned(home, c, [&](std::span<const int64_t> at, int64_t position) {
-      f(at, values + size_t(position) * size_of(type()));
-    });
-  }
-}
-
 void TensorBase::each_element(const Visit& f) const {
   Coordinates all = collectively([&] { return spdistal::gather(transport(), data_of(*state_)); });
   std::vector<int64_t> at(order());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace spdistal {
 namespace {
@@ -16,6 +17,33 @@ void locate_below(const Pattern& pattern, size_t k, Range parents, std::span<con
 }
 
 }  // namespace
+
+PositionCursor::PositionCursor(const Pattern& pattern)
+    : pattern_(&pattern), left_(pattern.order()), at_(pattern.order()) {
+  for (const LevelFormat& level : pattern.format().levels()) functions_.push_back(&functions_of(level));
+}
+
+bool PositionCursor::next() {
+  bool first = !std::exchange(begun_, true);
+  if (left_.empty()) return first;
+  size_t k = first ? 0 : left_.size() - 1;
+  if (first) left_[0] = functions_[0]->children(pattern_->level(0), 0);
+  else left_[k].lo++;
+  while (true) {
+    const LevelArrays& level = pattern_->level(k);
+    if (left_[k].lo >= left_[k].hi) {
+      if (k == 0) return false;
+      left_[--k].lo++;
+    } else if (functions_[k]->stored && !functions_[k]->stored(level, left_[k].lo)) {
+      left_[k].lo++;
+    } else {
+      at_[size_t(pattern_->format().mode_order()[k])] = functions_[k]->coordinate(level, left_[k].lo);
+      if (k + 1 == left_.size()) return true;
+      left_[k + 1] = functions_[k + 1]->children(pattern_->level(k + 1), left_[k].lo);
+      k++;
+    }
+  }
+}
 
 std::vector<Range> stored_runs(const Pattern& pattern) {
   const std::vector<LevelFormat>& levels = pattern.format().levels();

@@ -38,6 +38,24 @@ void for_each_position(const Pattern& pattern, F&& f) {
   detail::walk(pattern, 0, 0, at, f);
 }
 
+/// The stored elements one after the other, in storage order, for who asks for the next.
+class PositionCursor {
+ public:
+  explicit PositionCursor(const Pattern& pattern);
+
+  /// At first to the first element. False: there is none.
+  bool next();
+  std::span<const int64_t> at() const { return at_; }
+  int64_t position() const { return left_.empty() ? 0 : left_.back().lo; }
+
+ private:
+  const Pattern* pattern_;
+  std::vector<const LevelFunctions*> functions_;  // by level
+  std::vector<Range> left_;                       // by level: the positions from the present one on
+  std::vector<int64_t> at_;
+  bool begun_ = false;
+};
+
 /// The positions of the last level that store an element, as runs of neighbours.
 std::vector<Range> stored_runs(const Pattern& pattern);
 

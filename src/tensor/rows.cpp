@@ -64,7 +64,7 @@ Storage as_storage(const Rows& rows) {
   // Who writes to values clones borrowed ones first.
   auto* values = const_cast<std::byte*>(rows.values.data());
   return Storage(std::make_shared<const Pattern>(CSR, rows.dims, std::vector{above, below}), rows.type,
-                 Buffer::borrowed({values, rows.values.size()}));
+                 Buffer::borrowed({values, rows.values.size()}, rows.owner));
 }
 
 Coordinates as_entries(const Rows& rows) {

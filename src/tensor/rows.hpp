@@ -14,6 +14,7 @@ struct Rows {
   IndexArray pos, crd;
   ScalarType type;
   std::span<const std::byte> values;
+  std::shared_ptr<const void> owner = nullptr;  // keeps the arrays alive
 
   int64_t count() const { return pos.size() - 1; }
 };

@@ -172,10 +172,11 @@ struct Leaving {
 class Slicing {
  public:
   Slicing(Transport& transport, const Format& format, Storage& mine, std::vector<TakenShare> taken,
-          std::vector<SliceSource> sources)
+          std::vector<SliceSource> sources, Loan loan = Loan::ForTheCall)
       : transport_(transport),
         format_(format),
         mine_(mine),
+        loan_(loan),
         taken_(std::move(taken)),
         sources_(std::move(sources)),
         mapping_(int64_t(taken_.size()), transport.size()),
@@ -193,7 +194,7 @@ class Slicing {
   std::vector<Storage> move() {
     for (int r = 0; r < transport_.size(); r++) cut_for(r);
     std::vector<std::vector<Part>> parts = announce();
-    if (!any_moves(parts)) return of_own();
+    if (!any_moves(parts)) return loan_ == Loan::ToKeep && all_keep() ? in_place() : of_own();
     std::vector<Joined> pieces;
     std::vector<std::vector<std::vector<Outgoing>>> leaving(to_.size());
     runtime::together(transport_, [&] {
@@ -248,7 +249,6 @@ class Slicing {
 
   // Is the storage, just as it is, the piece of its slice's colour?
   bool is_piece(const Leaving& slice) const {
-    if (mine_.is_borrowed()) return false;
     const TakenShare& taken = taken_[size_t(slice.colour)];
     for (size_t k = 0; k < slice.positions.size(); k++) {
       const LevelArrays& level = mine_.pattern().level(k);
@@ -259,15 +259,25 @@ class Slicing {
     return true;
   }
 
+  std::vector<Storage> in_place() {
+    std::vector<Storage> out;
+    out.push_back(std::move(mine_));
+    return out;
+  }
+  // Collective. Is every rank's storage its piece, that of one without elements too?
+  bool all_keep() const {
+    const std::vector<Leaving>& slices = to_[size_t(transport_.rank())];
+    const Leaving nothing{own().lo, SlicePositions(format_.order(), Range{0, 0})};
+    bool keeps = own().size() == 1 && slices.size() <= 1 && is_piece(slices.empty() ? nothing : slices[0]);
+    return transport_.allreduce(int64_t(keeps), runtime::ReduceOp::Min) == 1;
+  }
+
   // Collective. Pieces that take nothing but slices of this rank's storage.
   std::vector<Storage> of_own() {
     return runtime::together(transport_, [&] {
       const std::vector<Leaving>& slices = to_[size_t(transport_.rank())];
+      if (own().size() == 1 && slices.size() == 1 && !mine_.is_borrowed() && is_piece(slices[0])) return in_place();
       std::vector<Storage> out;
-      if (own().size() == 1 && slices.size() == 1 && is_piece(slices[0])) {
-        out.push_back(std::move(mine_));
-        return out;
-      }
       check_room();
       size_t next = 0;
       for (int64_t c = own().lo; c < own().hi; c++) {
@@ -333,6 +343,7 @@ class Slicing {
   Transport& transport_;
   const Format& format_;
   Storage& mine_;
+  Loan loan_;
   std::vector<TakenShare> taken_;  // by colour
   std::vector<SliceSource> sources_;
   runtime::Mapping mapping_;
@@ -354,14 +365,15 @@ bool are_slices(const Shares& simple, const Format& format, const std::vector<in
   return taken_by_all(simple, format, dims).has_value();
 }
 
-std::optional<Home> move_slices(Transport& transport, Storage& mine, const Format& format, const Shares& shares) {
+std::optional<Home> move_slices(Transport& transport, Storage& mine, const Format& format, const Shares& shares,
+                                Loan loan) {
   std::optional<std::vector<TakenShare>> taken = taken_of(transport, mine, format, shares);
   if (!taken) return std::nullopt;
   std::optional<std::vector<SliceSource>> sources = sources_of(transport, mine.pattern());
   if (!sources) return std::nullopt;
   std::vector<int64_t> dims = mine.dims();
   ScalarType type = mine.type();
-  std::vector<Storage> pieces = Slicing(transport, format, mine, std::move(*taken), std::move(*sources)).move();
+  std::vector<Storage> pieces = Slicing(transport, format, mine, std::move(*taken), std::move(*sources), loan).move();
   return Home(transport, format, std::move(dims), type, shares, std::move(pieces));
 }
 

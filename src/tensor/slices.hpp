@@ -17,10 +17,14 @@ namespace spdistal {
 /// Whether pieces of a format for these shares, which are simplified, are slices of whatever is in storage order.
 bool are_slices(const Shares& simple, const Format& format, const std::vector<int64_t>& dims);
 
+/// For how long memory of somebody else may be used: until a call returns, or as long as it is of use.
+enum class Loan : uint8_t { ForTheCall, ToKeep };
+
 /// Collective. The home of what all ranks bring, each a storage in the format. Nothing where that takes more than slices:
-/// by the shares, or because ranks bring the same coordinates of the first level.
+/// by the shares, or because ranks bring the same coordinates of the first level. Borrowed storages become pieces as they are
+/// where they are lent to keep and every rank's is just its piece: all pieces are borrowed, or none.
 std::optional<Home> move_slices(runtime::Transport& transport, Storage& mine, const Format& format,
-                                const Shares& shares);
+                                const Shares& shares, Loan loan = Loan::ForTheCall);
 
 /// Collective, but nothing travels except counts: of a tensor that every rank has whole, each keeps its slices. Nothing
 /// where that takes more than those.

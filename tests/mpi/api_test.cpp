@@ -88,7 +88,7 @@ void expect_matrix(const Tensor<double>& B) {
     last = path;
   }
   // Every element is listed by one rank.
-  std::vector<Element<double>> mine = B.local();
+  LocalElements<double> mine = B.local();
   EXPECT_EQ(world().allreduce(int64_t(mine.size()), runtime::ReduceOp::Sum), B.nnz());
   std::vector<double> counted(size_t(rows * columns));
   for (const auto& [at, value] : mine) {

@@ -74,7 +74,7 @@ TEST_F(Arrays, TakeOtherValuesAndKeepThePattern) {
 
 TEST_F(Arrays, ThatWereLentMayChange) {
   std::vector<double> values{1, 2, 3};
-  auto x = Tensor<double>::borrow({3}, values, Format({Dense}));
+  auto x = Tensor<double>::view_dense({3}, values);
   Tensor<double> y({3}, Format({Dense}));
   y(i) = x(i);
   EXPECT_EQ(y.at({0}), 1);

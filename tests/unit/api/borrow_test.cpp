@@ -22,7 +22,7 @@ struct Borrow : ::testing::Test {
   Tensor<double> a{"a", {3}, {Dense}};
 
   Tensor<double> rows(const Format& format = CSR) {
-    return Tensor<double>::borrow_rows<int64_t, int32_t>({3, 4}, pos, crd, values, format);
+    return Tensor<double>::view_csr({3, 4}, pos, crd, values, nullptr, format);
   }
 };
 
@@ -34,7 +34,7 @@ std::vector<T> elements(const Tensor<T>& tensor) {
 }
 
 TEST_F(Borrow, ArraysAreUsedInPlace) {
-  Tensor<double> B = rows(), c = Tensor<double>::borrow({4}, dense, {Dense});
+  Tensor<double> B = rows(), c = Tensor<double>::view_dense({4}, dense);
   EXPECT_EQ(B.at({2, 2}), 4);
   EXPECT_EQ(c.at({3}), 1000);
   a(i) = B(i, j) * c(j);
@@ -50,7 +50,7 @@ TEST_F(Borrow, TheOwnerLivesAsLongAsTheTensor) {
   auto mine = std::make_shared<std::vector<double>>(dense);
   std::weak_ptr<std::vector<double>> watched = mine;
   {
-    Tensor<double> c = Tensor<double>::borrow({4}, *mine, {Dense}, mine);
+    Tensor<double> c = Tensor<double>::view_dense({4}, *mine, ArrayOrder::RowMajor, mine);
     mine.reset();
     EXPECT_FALSE(watched.expired());
     EXPECT_EQ(c.at({1}), 10);
@@ -60,8 +60,8 @@ TEST_F(Borrow, TheOwnerLivesAsLongAsTheTensor) {
 
 TEST_F(Borrow, WhoIsAssignedToOrFilledGetsMemoryOfItsOwn) {
   std::vector<double> before = dense;
-  Tensor<double> c = Tensor<double>::borrow({4}, dense, {Dense}), d = Tensor<double>::borrow({4}, dense, {Dense}),
-                 e = Tensor<double>::borrow({4}, dense, {Dense});
+  Tensor<double> c = Tensor<double>::view_dense({4}, dense), d = Tensor<double>::view_dense({4}, dense),
+                 e = Tensor<double>::view_dense({4}, dense);
   c(i) = d(i) * 2.0;
   c.compute();
   d.fill(7);
@@ -77,8 +77,7 @@ TEST_F(Borrow, WhoIsAssignedToOrFilledGetsMemoryOfItsOwn) {
 TEST_F(Borrow, MatricesByColumns) {
   std::vector<int32_t> columns{0, 1, 2, 2, 3}, at{0, 2, 1};
   std::vector<double> entries{5, 6, 7};
-  Tensor<double> B =
-      Tensor<double>::borrow_rows<int32_t, int32_t>({3, 4}, columns, at, entries, Format({Dense, Compressed}, {1, 0}));
+  Tensor<double> B = Tensor<double>::view_csc({3, 4}, columns, at, entries);
   EXPECT_EQ(B.at({0, 0}), 5);
   EXPECT_EQ(B.at({2, 1}), 6);
   EXPECT_EQ(B.at({1, 3}), 7);
@@ -86,8 +85,8 @@ TEST_F(Borrow, MatricesByColumns) {
 
 TEST_F(Borrow, ArraysThatAreNoTensorAreRefused) {
   using test::refusal;
-  EXPECT_THAT(refusal([&] { Tensor<double>::borrow({5}, dense, {Dense}); }), HasSubstr("has 5 elements, the array 4"));
-  EXPECT_THAT(refusal([&] { Tensor<double>::borrow({4}, dense, {Compressed}); }), HasSubstr("is sparse"));
+  EXPECT_THAT(refusal([&] { Tensor<double>::view_dense({5}, dense); }), HasSubstr("has 5 elements, the array 4"));
+  EXPECT_THAT(refusal([&] { Tensor<double>::view_dense({4}, dense, Format({Compressed})); }), HasSubstr("is sparse"));
   EXPECT_THAT(refusal([&] { rows({Dense, Dense}); }), HasSubstr("is not that of rows"));
   pos.pop_back();
   EXPECT_THAT(refusal([&] { rows(); }), HasSubstr("has 3 rows, but pos has 3 elements, crd 4 and there are 4 values"));

@@ -89,11 +89,11 @@ TEST_F(Data, PackingReplacesWhatWasThere) {
 
 TEST_F(Data, LocalListsElementsInStorageOrder) {
   std::vector<std::vector<int64_t>> places;
-  for (const auto& [at, value] : B.local()) places.push_back(at);
+  for (const auto& [at, value] : B.local()) places.emplace_back(at.begin(), at.end());
   EXPECT_EQ(places, (std::vector<std::vector<int64_t>>{{0, 0}, {0, 3}, {2, 0}, {2, 2}}));
   Tensor<double> byColumns = Tensor<double>::from_coo({3, 4}, {{0, 0, 2, 2}, {0, 3, 0, 2}}, {2, 3, -1, 4}, CSC);
   places.clear();
-  for (const auto& [at, value] : byColumns.local()) places.push_back(at);
+  for (const auto& [at, value] : byColumns.local()) places.emplace_back(at.begin(), at.end());
   EXPECT_EQ(places, (std::vector<std::vector<int64_t>>{{0, 0}, {2, 0}, {2, 2}, {0, 3}}));
 }
 
