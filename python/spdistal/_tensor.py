@@ -215,7 +215,7 @@ class Tensor:
         self._core.changed()
 
     def write(self, path: str) -> None:
-        """To a file: .mtx, .tns (either also .gz) or .spd."""
+        """To a file: .mtx, .tns (either also .gz), .npz, .petsc or .spd."""
         self._core.write(str(path))
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:

@@ -49,7 +49,7 @@ Coordinates converted(const std::string& path, Coordinates entries, std::optiona
 
 }  // namespace
 
-std::vector<const FileFormat*> all_file_formats() { return {&matrix_market, &frostt, &native}; }
+std::vector<const FileFormat*> all_file_formats() { return {&matrix_market, &frostt, &npz, &petsc, &native}; }
 
 const FileFormat& file_format_of(std::string_view path) {
   std::vector<std::string> known;
@@ -85,7 +85,7 @@ Coordinates read_coordinates(const std::string& path, const ReadOptions& options
 Storage read_storage(const std::string& path, const Format& format, const ReadOptions& options) {
   ReadOptions inner{options.type, options.dims && options.dims->size() == format.order() ? options.dims : std::nullopt};
   // The sizes of a vector are not those of the matrix it may be stored as.
-  if (file_format_of(path).suffix == matrix_market.suffix && format.order() < 2) inner.dims.reset();
+  if (file_format_of(path).matrices && format.order() < 2) inner.dims.reset();
   Contents contents = read_contents(*runtime::loopback(), path, inner);
   if (auto* storage = std::get_if<Storage>(&contents)) {
     bool same = storage->format().levels() == format.levels() &&

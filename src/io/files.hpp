@@ -29,6 +29,7 @@ struct FileFormat {
   std::string_view suffix;  // ".mtx"
   bool gzip;                // also as suffix + ".gz"
   bool keeps_storage;       // holds arrays as they are in memory, not entries
+  bool matrices;            // and nothing else: a vector is a matrix of one column
   /// Collective. On several ranks each gets some of the entries: those of rank 0, 1, … are the file's in order.
   Contents (*read)(runtime::Transport& transport, const std::string& path, const ReadOptions& options);
   /// Collective. Every element once, whoever holds it.

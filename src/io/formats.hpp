@@ -4,6 +4,6 @@
 
 namespace spdistal {
 
-extern const FileFormat matrix_market, frostt, native;
+extern const FileFormat matrix_market, frostt, npz, petsc, native;
 
 }  // namespace spdistal

@@ -258,6 +258,6 @@ void write(runtime::Transport& transport, const std::string& path, const Home& h
 
 }  // namespace
 
-const FileFormat matrix_market{"Matrix Market", ".mtx", true, false, read, write};
+const FileFormat matrix_market{"Matrix Market", ".mtx", true, false, true, read, write};
 
 }  // namespace spdistal

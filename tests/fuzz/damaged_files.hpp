@@ -31,6 +31,10 @@ class DamagedFiles {
       write_storage(scratch_.path("seed.spd"), pack(entries.clone(), Format::parse(format)));
       seeds_.push_back({"x.spd", slurp(scratch_.path("seed.spd"))});
     }
+    for (const char* file : {"x.npz", "x.petsc"}) {
+      write_storage(scratch_.path(file), pack(read_coordinates(scratch_.file("x.mtx", seeds_[0].text)), CSR));
+      seeds_.push_back({file, slurp(scratch_.path(file))});
+    }
     for (size_t k = 0; k < 2; k++) {
       Storage matrix = pack(read_coordinates(scratch_.file("x.mtx", seeds_[0].text)), CSR);
       write_storage(scratch_.path(k == 0 ? "seed.mtx.gz" : "seed.tns.gz"), matrix);

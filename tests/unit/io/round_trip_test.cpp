@@ -65,11 +65,12 @@ TEST(RoundTrip, IsExactForEveryFileFormatTypeAndStorageFormat) {
   struct {
     std::vector<int64_t> dims;
     std::vector<const char*> formats, files;
-  } kinds[] = {{{7, 5}, {"ds", "ds:1,0", "uq", "ss", "dd", "dd:1,0", "sd"}, {"x.mtx", "x.mtx.gz", "x.tns", "x.spd"}},
-               {{9}, {"d", "s"}, {"x.mtx", "x.tns.gz", "x.spd"}},
-               {{}, {""}, {"x.mtx", "x.tns", "x.spd"}},
-               {{3, int64_t(1) << 40, 4}, {"sss", "uqq:2,1,0", "dss"}, {"x.tns", "x.tns.gz", "x.spd"}},
-               {{4, 1, 3, 2}, {"dsds", "dddd:3,1,0,2", "uqqd"}, {"x.tns", "x.spd"}}};
+  } kinds[] = {
+      {{7, 5}, {"ds", "ds:1,0", "uq", "ss", "dd", "dd:1,0", "sd"}, {"x.mtx", "x.mtx.gz", "x.tns", "x.npz", "x.spd"}},
+      {{9}, {"d", "s"}, {"x.mtx", "x.tns.gz", "x.npz", "x.spd"}},
+      {{}, {""}, {"x.mtx", "x.tns", "x.spd"}},
+      {{3, int64_t(1) << 40, 4}, {"sss", "uqq:2,1,0", "dss"}, {"x.tns", "x.tns.gz", "x.spd"}},
+      {{4, 1, 3, 2}, {"dsds", "dddd:3,1,0,2", "uqqd"}, {"x.tns", "x.spd"}}};
   for (const auto& kind : kinds)
     for (const char* format : kind.formats)
       for (const char* file : kind.files)
@@ -83,12 +84,12 @@ TEST(RoundTrip, IsExactForEveryFileFormatTypeAndStorageFormat) {
               expect_same(read_storage(scratch.path(file), f, {.type = type, .dims = kind.dims}), written);
             }
           });
-  EXPECT_EQ(scratch.files(), 5u);  // nothing but the files themselves
+  EXPECT_EQ(scratch.files(), 6u);  // nothing but the files themselves
 }
 
 TEST(RoundTrip, KeepsNaNInfinityAndTheSignOfZero) {
   Scratch scratch;
-  for (const char* file : {"x.mtx", "x.tns", "x.spd"}) {
+  for (const char* file : {"x.mtx", "x.tns", "x.npz", "x.petsc", "x.spd"}) {
     Coordinates entries({5}, ScalarType::Float64);
     entries.add({0}, std::nan(""));
     entries.add({1}, -INFINITY);
@@ -109,7 +110,7 @@ TEST(RoundTrip, OfLargeTensorsIsExactToo) {
   Scratch scratch;
   Random random(2);
   Storage written = pack(awkward_entries<double>(random, {3000, 4000}, 200000), CSR);
-  for (const char* file : {"x.mtx", "x.tns.gz", "x.spd"}) {
+  for (const char* file : {"x.mtx", "x.tns.gz", "x.npz", "x.petsc", "x.spd"}) {
     write_storage(scratch.path(file), written);
     expect_same(read_storage(scratch.path(file), CSR), written);
   }

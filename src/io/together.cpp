@@ -1,0 +1,59 @@
+#include "io/together.hpp"
+
+#include <optional>
+
+#include "base/require.hpp"
+#include "runtime/transport/agree.hpp"
+#include "runtime/transport/deal.hpp"
+#include "tensor/distribute.hpp"
+
+namespace spdistal {
+
+void write_together(runtime::Transport& transport, const std::string& path, size_t bytes,
+                    const std::function<void(FilePart& file)>& put) {
+  std::optional<NewFile> file;
+  runtime::Writer told;
+  runtime::together(
+      transport,
+      [&] {
+        if (transport.rank() != 0) return;
+        file.emplace(path).resize(bytes);
+        told.put_text(file->beside());
+      },
+      runtime::NameRank::No);
+  std::string beside = runtime::Reader(share(transport, told.take())[0]).take_text();
+  runtime::together(transport, [&] {
+    FilePart part(beside);
+    put(part);
+    part.close();
+  });
+  runtime::together(
+      transport,
+      [&] {
+        if (file) file->commit();
+      },
+      runtime::NameRank::No);
+}
+
+std::vector<int64_t> LinesPart::counts(size_t dimension) const {
+  std::vector<int64_t> out(size_t(lines.size()), 0);
+  for (int64_t line : entries.column(dimension)) {
+    require(lines.contains(line), "a rank has the entries of its own lines");
+    out[size_t(line - lines.lo)]++;
+  }
+  return out;
+}
+
+LinesPart lines_part(runtime::Transport& transport, const Home& home, const Format& format) {
+  Home cut = redistribute(transport, home, format, blocked(format, home.dims(), transport.size()));
+  LinesPart out{runtime::together(transport, [&] { return owned_elements(cut); }), {}};
+  out.lines = block(home.dims()[size_t(format.mode_order()[0])], transport.size(), transport.rank());
+  std::vector<int64_t> sizes = transport.allgather(out.entries.size());
+  for (size_t r = 0; r < sizes.size(); r++) {
+    out.before += r < size_t(transport.rank()) ? sizes[r] : 0;
+    out.all += sizes[r];
+  }
+  return out;
+}
+
+}  // namespace spdistal

@@ -1,0 +1,30 @@
+// Files that all ranks write, each its part of the bytes.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "io/source.hpp"
+#include "runtime/transport/transport.hpp"
+#include "tensor/home.hpp"
+
+namespace spdistal {
+
+/// Collective. A file of so many bytes, into which every rank puts its part; it appears under its name when all are done. `put` calls
+/// nothing collective.
+void write_together(runtime::Transport& transport, const std::string& path, size_t bytes,
+                    const std::function<void(FilePart& file)>& put);
+
+/// What a rank writes of a tensor that lies in a file in lines, as a format with a dense first level stores it.
+struct LinesPart {
+  Coordinates entries;          // those of its lines, in storage order
+  Range lines;                  // blocks of lines, those of rank 0 first
+  int64_t before = 0, all = 0;  // entries of lower ranks, and of all ranks
+
+  /// How many entries each of its lines has.
+  std::vector<int64_t> counts(size_t dimension) const;
+};
+/// Collective.
+LinesPart lines_part(runtime::Transport& transport, const Home& home, const Format& format);
+
+}  // namespace spdistal
