@@ -37,6 +37,17 @@ class InstalledPackage(unittest.TestCase):
                          f"-DCMAKE_CXX_COMPILER={SETTINGS['compiler']}", "-G", "Ninja")
         self.run_command("cmake", "--build", build)
         self.assertIn("spdistal works", self.run_command(build / "consumer"))
+        self.assertIn("spdistal works with MPI: 2", self.run_command(
+            "mpirun", "--oversubscribe", "--allow-run-as-root", "-n", "2", build / "on_mpi", LD_LIBRARY_PATH=self.libraries))
+
+    def test_as_a_part_of_a_project_it_is_the_library_alone_and_leaves_the_flags_of_others(self):
+        source = CONSUMER.parents[2]
+        said = self.run_command("cmake", "-S", CONSUMER, "-B", self.folder / "part", f"-DSPDISTAL_SOURCE={source}", "-G", "Ninja",
+                                f"-DCMAKE_CXX_COMPILER={SETTINGS['compiler']}")
+        self.assertIn(" spdistal", said)
+        targets = self.run_command("cmake", "--build", self.folder / "part", "--target", "help")
+        for other in ("golden_test", "spdistal_cli", "figure1", "unit_api"):
+            self.assertNotIn(other, targets)
 
     def test_a_cmake_project_that_wants_a_later_version_is_refused(self):
         source = self.folder / "later"
