@@ -76,6 +76,16 @@ class PyTensor : public TensorBase {
       : TensorBase(name, {dims.begin(), dims.end()}, Format::parse(format), type_named(type)) {}
   explicit PyTensor(const TensorBase& tensor) : TensorBase(tensor) {}
 
+  static PyTensor read(const std::string& name, const std::string& path, const std::string& type,
+                       const std::string& format) {
+    Format stored = Format::parse(format);
+    std::vector<Extent> sizes;  // the file tells them
+    for (size_t d = 0; d < stored.order(); d++) sizes.push_back(Param());
+    PyTensor out(name, std::move(sizes), std::move(stored), type_named(type));
+    without_interpreter([&] { out.read_file(path); });
+    return out;
+  }
+
   void borrow(const Given& values, nb::object owner) {
     borrow_dense(values.data(), values.size(), kept(std::move(owner)));
   }
@@ -118,6 +128,8 @@ class PyTensor : public TensorBase {
   }
 
  private:
+  PyTensor(const std::string& name, std::vector<Extent> sizes, Format format, ScalarType type)
+      : TensorBase(name, std::move(sizes), std::move(format), type) {}
   // An array of numpy over memory that C++ keeps for it.
   template <class T>
   static nb::object numpy(const SharedArray& array) {
@@ -141,6 +153,7 @@ NB_MODULE(_core, m) {
 
   nb::class_<PyTensor>(m, "Tensor")
       .def(nb::init<const std::string&, const std::vector<int64_t>&, const std::string&, const std::string&>())
+      .def_static("read", &PyTensor::read)
       .def("borrow", &PyTensor::borrow)
       .def("borrow_rows", &PyTensor::borrow_rows)
       .def("enter", &PyTensor::enter)

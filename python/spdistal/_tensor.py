@@ -107,6 +107,11 @@ class Tensor:
         core.enter([np.ascontiguousarray(column, dtype=np.int64) for column in coordinates], values, not local)
         return Tensor(core)
 
+    @staticmethod
+    def read(path: str, format: str = "ds", dtype: Any = np.float64, name: str = "") -> "Tensor":
+        """The contents of a file: .mtx, .tns (either also .gz), .npz, .petsc or .spd. Every process reads a part."""
+        return Tensor(_core.Tensor.read(name, str(path), _type_of(np.dtype(dtype)), format))
+
     # ---- what it is ----
 
     @property
