@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/text.hpp"
+#include "process/uncaught.hpp"
 #include "runtime/transport/numbered.hpp"
 #include "runtime/transport/start.hpp"
 #include "spdistal/error.hpp"
@@ -120,7 +121,11 @@ void Process::connect(std::shared_ptr<runtime::Transport> transport) {
 }
 
 std::shared_ptr<runtime::Transport> start_ranks() {
-  return runtime::start_transport([](const char* name) { return std::getenv(name); });
+  bool own = !runtime::mpi_is_running();  // a program that runs MPI by itself ends as it likes
+  std::shared_ptr<runtime::Transport> out =
+      runtime::start_transport([](const char* name) { return std::getenv(name); });
+  if (own && out->size() > 1) say_uncaught_once(out->rank());
+  return out;
 }
 
 }  // namespace spdistal

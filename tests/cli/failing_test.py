@@ -73,6 +73,16 @@ class Failing(unittest.TestCase):
         self.assertEqual(done.stderr.count("error: "), 1, done.stderr)
         self.assertIn("the file 'B.mtx' on rank 1 is not that of rank 0", done.stderr)
 
+    def test_an_error_that_a_program_does_not_catch_is_said_once(self):
+        # Everywhere by agreement, everywhere by itself, on the last rank alone.
+        for where, said in (("agreed", "cannot open 'none.mtx'"), ("alike", "has 2 dimensions, the entry 1 coordinate"),
+                            ("last", "has 2 dimensions, the entry 3 coordinates")):
+            with self.subTest(where=where):
+                done = self.run_all(BUILD / "uncaught", where)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertEqual(done.stderr.count("error: "), 1, done.stderr)
+                self.assertIn(said, done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
