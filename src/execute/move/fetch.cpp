@@ -90,7 +90,7 @@ void Fetch::State::place_behind(FetchedPiece& piece, const Home& home) {
 }
 
 void Fetch::State::prepare(const Home& home) {
-  require(!under_way, "values that are under way have memory");
+  finish();  // what a run that failed has left under way
   auto what = [&] { return fmt::format("what colours need of {}", name); };
   memory::Purpose purpose(what);
   if (released) allocate();
