@@ -115,9 +115,6 @@ void Fetch::State::start(const Home& home) {
     bound = std::move(now);
   }
   say_changed();
-  for (FetchedPiece& p : pieces)
-    if (p.continued && p.continued->leaves_places)
-      memory::zero_bytes(p.own->value_bytes() + p.continued->before, p.own->bytes() - p.continued->before);
   runtime::Sending values(transport.sent(), tensor, runtime::Cargo::Values);
   exchange->start();
   under_way = true;

@@ -42,6 +42,13 @@ void fill_up_others(std::vector<Space>& sets, const std::vector<std::optional<Nu
     if (!numberings[d]) sets[d] = others[d];
 }
 
+// Of a colour that needs anything all ghosts come: nothing is found in a place that nobody has written.
+Space ghosts_of(const Numbering& numbering, const Space& needed) { return needed.empty() ? needed : numbering.ghosts; }
+Space all_of(const Numbering& numbering, const Space& needed) {
+  Space at_home = numbering.home.size() == 0 ? Space(1) : Space::interval(numbering.home.lo, numbering.home.hi);
+  return (needed & at_home) | ghosts_of(numbering, needed);
+}
+
 }  // namespace
 
 // The pieces of this rank as planning looks at them.
@@ -94,7 +101,7 @@ Fetch::State::PlannedPiece Fetch::State::plan_numbered(const DenseHome& home, co
     auto d = size_t(home.format().mode_order()[level]);
     Range& range = ranges[d];
     if (const std::optional<Numbering>& numbering = numbers.dims[d]) {
-      sets[d] = sets[d] & numbering->coordinates();
+      sets[d] = numbers.continues ? ghosts_of(*numbering, sets[d]) : all_of(*numbering, sets[d]);
       range = {0, numbering->size()};
       axes.push_back(numbering->axis());
     } else {
@@ -108,10 +115,8 @@ Fetch::State::PlannedPiece Fetch::State::plan_numbered(const DenseHome& home, co
   p.pattern = dense_pattern(home.format(), home.home.dims(), ranges, home.home.type(), "a dense piece");
   if (!numbers.continues) return {comes, Layout::grid(std::move(axes))};
   const Numbering& rows = *numbers.dims[size_t(home.format().mode_order()[0])];
-  comes = comes - Space(Rect(home.box(*numbers.continues)));
   int64_t row = p.pattern->nnz() / rows.size();
-  p.continued = {*numbers.continues, size_t(rows.behind * row) * size_of(home.home.type()),
-                 comes.size() < rows.ghosts.size() * row};
+  p.continued = {*numbers.continues, size_t(rows.behind * row) * size_of(home.home.type())};
   return {comes, Layout::grid(std::move(axes))};
 }
 

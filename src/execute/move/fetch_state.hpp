@@ -8,9 +8,8 @@ namespace spdistal {
 struct FetchedPiece {
   // A home piece that it continues, in the memory of that.
   struct Continued {
-    int64_t home;        // its colour
-    size_t before;       // bytes before the first of the ghosts: others may have something in between
-    bool leaves_places;  // of ghosts that do not come
+    int64_t home;   // its colour
+    size_t before;  // bytes before the first of the ghosts: others may have something in between
   };
 
   std::optional<int64_t> home;  // the home colour whose piece it is

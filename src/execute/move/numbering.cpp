@@ -8,10 +8,6 @@ namespace spdistal {
 
 using runtime::Axis;
 
-runtime::Space Numbering::coordinates() const {
-  return home.size() == 0 ? ghosts : ghosts | runtime::Space::interval(home.lo, home.hi);
-}
-
 Axis Numbering::axis() const {
   Axis out{{}, size()};
   int64_t next = behind;

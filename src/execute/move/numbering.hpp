@@ -18,7 +18,6 @@ struct Numbering {
   runtime::Space ghosts;  // in ascending order; none is in `home`
 
   int64_t size() const { return behind + ghosts.size(); }
-  runtime::Space coordinates() const;
   runtime::Axis axis() const;
   /// An array of coordinates that all have numbers, as numbers.
   IndexArray operator()(const IndexArray& coordinates) const;
