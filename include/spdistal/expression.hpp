@@ -64,10 +64,47 @@ Expression operator-(const Expression& a, const Expression& b);
 Expression operator*(const Expression& a, const Expression& b);
 Expression operator/(const Expression& a, const Expression& b);
 Expression operator-(const Expression& a);
+/// Comparisons are truth values, and count as 1 and 0 where they are computed with: masks.
+Expression operator<(const Expression& a, const Expression& b);
+Expression operator<=(const Expression& a, const Expression& b);
+Expression operator>(const Expression& a, const Expression& b);
+Expression operator>=(const Expression& a, const Expression& b);
+Expression operator==(const Expression& a, const Expression& b);
+Expression operator!=(const Expression& a, const Expression& b);
+/// Do both hold, or either? Numbers hold where they are not zero.
+Expression operator&(const Expression& a, const Expression& b);
+Expression operator|(const Expression& a, const Expression& b);
+
 Expression sqrt(const Expression& a);
+Expression cbrt(const Expression& a);
 Expression abs(const Expression& a);
 Expression exp(const Expression& a);
+Expression expm1(const Expression& a);
 Expression log(const Expression& a);
+Expression log1p(const Expression& a);
+Expression log2(const Expression& a);
+Expression log10(const Expression& a);
+Expression sin(const Expression& a);
+Expression cos(const Expression& a);
+Expression tan(const Expression& a);
+Expression asin(const Expression& a);
+Expression acos(const Expression& a);
+Expression atan(const Expression& a);
+Expression atan2(const Expression& a, const Expression& b);
+Expression sinh(const Expression& a);
+Expression cosh(const Expression& a);
+Expression tanh(const Expression& a);
+Expression erf(const Expression& a);
+Expression floor(const Expression& a);
+Expression ceil(const Expression& a);
+Expression round(const Expression& a);
+/// 1 / (1 + exp(-a))
+Expression sigmoid(const Expression& a);
+/// a where the condition holds, b elsewhere.
+Expression select(const Expression& condition, const Expression& a, const Expression& b);
+/// What is stored of an expression, mapped by a function; what is not stays what it is: map(A(i, j), exp).
+Expression map(const Expression& a, Expression (*function)(const Expression&));
+Expression map(const Expression& a, Expression (*function)(const Expression&, const Expression&), const Expression& b);
 /// A whole exponent from -2 to 2 is part of the statement: squares are multiplied.
 Expression pow(const Expression& a, const Expression& b);
 Expression min(const Expression& a, const Expression& b);
@@ -75,6 +112,13 @@ Expression max(const Expression& a, const Expression& b);
 /// An explicit sum: over j, of everything in e. Without it a variable is summed over the smallest sub-expression that
 /// holds all its uses.
 Expression sum(const IndexVar& j, const Expression& e);
+/// The same by other operations. Of nothing, the least is inf (the largest whole number), the product 1, and all hold.
+Expression prod(const IndexVar& j, const Expression& e);
+Expression min(const IndexVar& j, const Expression& e);
+Expression max(const IndexVar& j, const Expression& e);
+/// Does it hold for any value of j, or for all: is it other than zero?
+Expression any(const IndexVar& j, const Expression& e);
+Expression all(const IndexVar& j, const Expression& e);
 
 /// One statement with its schedule: what an assignment to an access says. Copies are the same statement; to keep one changes
 /// nothing about when it is computed.
@@ -105,6 +149,13 @@ class Access : public Expression {
   Statement operator=(const Expression& value);
   Statement operator=(const Access& value) { return *this = static_cast<const Expression&>(value); }
   Statement operator+=(const Expression& value);
+  /// Variables that the left side lacks are reduced by the same operation, over the whole right side.
+  Statement operator*=(const Expression& value);
+  Statement operator|=(const Expression& value);
+  Statement operator&=(const Expression& value);
+  /// `a(i) min= …` and `a(i) max= …`: what is there, or the value where that is less, or greater.
+  Statement min_with(const Expression& value);
+  Statement max_with(const Expression& value);
 
  private:
   Statement record(const Expression& value, notation::AssignOp op);

@@ -12,6 +12,7 @@
 
 #include "spdistal/distribution.hpp"
 #include "spdistal/levels.hpp"
+#include "spdistal/scalar.hpp"
 
 namespace spdistal {
 
@@ -42,9 +43,10 @@ class Format {
   Format(const F& storage, Distribution distribution)
       : Format(storage.levels(), storage.mode_order(), std::move(distribution)) {
     blocks_ = storage.blocks();
+    fill_ = storage.fill();
   }
 
-  /// Reads "ds", "ds:1,0" or "dsdd/4x4". Throws UserError with the offending part underlined.
+  /// Reads "ds", "ds:1,0", "dsdd/4x4" or "ds=inf". Throws UserError with the offending part underlined.
   static Format parse(std::string_view text);
 
   size_t order() const { return levels_.size(); }
@@ -58,10 +60,15 @@ class Format {
   Format blocked(std::vector<int64_t> sizes) const;
   /// The sizes of blocks; none: the tensor is not one of blocks.
   const std::vector<int64_t>& blocks() const { return blocks_; }
+  /// The same, with elements that are not stored counting as a value other than 0: inf for shortest paths. Of whole numbers,
+  /// inf stands for the largest, -inf for the least.
+  Format filled(Scalar value) const;
+  /// What elements that are not stored count as; none: 0.
+  const std::optional<Scalar>& fill() const { return fill_; }
   const std::optional<Distribution>& distribution() const { return distribution_; }
   /// All levels dense.
   bool is_dense() const;
-  /// "ds:1,0" or "dsdd/4x4"; the order is left out where it is 0, 1, 2, …
+  /// "ds:1,0", "dsdd/4x4" or "ds=inf"; the order is left out where it is 0, 1, 2, …
   std::string str() const;
   bool operator==(const Format&) const = default;
 
@@ -71,6 +78,7 @@ class Format {
   std::vector<LevelFormat> levels_;
   std::vector<int> mode_order_;
   std::vector<int64_t> blocks_;
+  std::optional<Scalar> fill_;
   std::optional<Distribution> distribution_;
 };
 

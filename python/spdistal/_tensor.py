@@ -29,7 +29,7 @@ def _dtype_of(type_name: str) -> np.dtype:
 
 def _levels_and_order(text: str) -> tuple:
     """The letters of a format, and the dimensions in the order in which they are stored."""
-    levels, _, order = text.partition("/")[0].partition(":")
+    levels, _, order = text.partition("=")[0].partition("/")[0].partition(":")
     return levels, [int(d) for d in order.split(",")] if order else list(range(len(levels)))
 
 
@@ -71,13 +71,15 @@ class Tensor:
         return Tensor(core)
 
     @staticmethod
-    def from_scipy(matrix: Any, name: str = "") -> "Tensor":
+    def from_scipy(matrix: Any, name: str = "", fill: Any = 0) -> "Tensor":
         """A matrix of scipy: one in rows or columns (csr, csc) is used in place where its coordinates ascend, without
-        duplicates; others become csr.
+        duplicates; others become csr. What is not stored counts as `fill`: inf for shortest paths.
 
         >>> import scipy.sparse as sp
         >>> Tensor.from_scipy(sp.csc_array([[0., 1.]])).format
         'ds:1,0'
+        >>> Tensor.from_scipy(sp.csr_array([[0., 1.]]), fill=np.inf).todense()
+        array([[inf,  1.]])
         """
         if matrix.format not in ("csr", "csc"):
             matrix = matrix.tocsr()
@@ -86,7 +88,7 @@ class Tensor:
             matrix.sum_duplicates()
         values = np.ascontiguousarray(matrix.data)
         core = _core.Tensor(name, list(matrix.shape), _type_of(values.dtype),
-                            "ds" if matrix.format == "csr" else "ds:1,0")
+                            ("ds" if matrix.format == "csr" else "ds:1,0") + (f"={fill}" if fill else ""))
         pos, crd = np.ascontiguousarray(matrix.indptr), np.ascontiguousarray(matrix.indices)
         core.borrow_rows(pos, crd, values, (pos, crd, values))
         return Tensor(core)
@@ -132,6 +134,18 @@ class Tensor:
         return self._core.format
 
     @property
+    def fill(self) -> Any:
+        """What elements that are not stored count as.
+
+        >>> Tensor.from_coo((3,), [[1]], [2.], "s=inf").fill
+        inf
+        """
+        text = self.format.partition("=")[2]
+        if np.issubdtype(self.dtype, np.integer) and text in ("inf", "-inf"):
+            return np.iinfo(self.dtype).max if text == "inf" else np.iinfo(self.dtype).min
+        return complex(*map(float, text.split(","))) if "," in text else float(text) if text else 0
+
+    @property
     def nnz(self) -> int:
         """Stored elements."""
         return self._core.nnz
@@ -163,22 +177,23 @@ class Tensor:
         if self.is_dense and _is_whole_here(self):
             return self.to_numpy()
         columns, values = self._core.gathered()
-        out = np.zeros(self.shape, dtype=self.dtype)
-        np.add.at(out, tuple(columns), values)
+        out = np.full(self.shape, self.fill, dtype=self.dtype)
+        out[tuple(columns)] = values
         return out
 
     def to_scipy(self) -> Any:
-        """A sparse matrix of scipy, over the same memory where the format is "ds": in rows, or in columns with the order
-        1,0. Others are converted."""
+        """What is stored as a sparse matrix of scipy, over the same memory where the format is "ds": in rows, or in columns
+        with the order 1,0. Others are converted. scipy knows no fill value."""
         import scipy.sparse as sp
 
         if self.ndim != 2:
             raise _core.UserError(f"error: {self!r} has {self.ndim} dimensions: scipy has matrices\n"
                                   "hint: coordinates() has tensors of any order")
-        if self.format not in ("ds", "ds:1,0") or not _is_whole_here(self):
+        stored = self.format.partition("=")[0]
+        if stored not in ("ds", "ds:1,0") or not _is_whole_here(self):
             (rows, columns), values = self._core.gathered()
             return sp.coo_array((values, (rows, columns)), shape=self.shape).tocsr()
-        kind = sp.csr_array if self.format == "ds" else sp.csc_array
+        kind = sp.csr_array if stored == "ds" else sp.csc_array
         return kind((self._core.values(), self.crd(1), self.pos(1)), shape=self.shape)
 
     def coordinates(self) -> tuple:

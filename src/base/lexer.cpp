@@ -16,6 +16,11 @@ size_t end_of_name(std::string_view s, size_t at) {
   return at;
 }
 
+bool is_pair(char c, char after) {
+  if (after == '=') return std::string_view("+*|&<>=!").find(c) != std::string_view::npos;
+  return c == '-' && after == '>';
+}
+
 // Digits, a fraction, an exponent, then letters: the suffix is judged by whoever reads the number.
 size_t end_of_number(std::string_view s, size_t at) {
   auto digits = [&] {
@@ -46,7 +51,7 @@ Lexer::Lexer(std::string_view source, std::string_view what) : source_(source), 
     } else if (is_digit(c) || (c == '.' && is_digit(after))) {
       token.kind = Token::Kind::Number;
       token.end = end_of_number(source, at);
-    } else if ((c == '-' && after == '>') || (c == '+' && after == '=')) {
+    } else if (is_pair(c, after)) {
       token.end = at + 2;
     } else if (c & 0x80) {  // one UTF-8 character, whole
       while (token.end < source.size() && (source[token.end] & 0xC0) == 0x80) token.end++;

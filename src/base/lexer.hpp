@@ -19,7 +19,8 @@ struct Token {
 };
 
 /// The tokens of one text, read from left to right. Names are identifiers; numbers start with a digit or with '.' and a
-/// digit; the symbols "->", "+=" and any other single printable character stand for themselves.
+/// digit; the symbols "->", "+=", "*=", "|=", "&=", "<=", ">=", "==", "!=" and any other single printable character stand for
+/// themselves.
 class Lexer {
  public:
   /// `what` names the text in errors ("statement", "schedule", …).

@@ -24,6 +24,7 @@ enum class Helper : uint8_t {
   Quotient,
   Complex,
   AtomicAdd,
+  AtomicUpdate,
   WarpReduce
 };
 

@@ -234,6 +234,42 @@ constexpr std::string_view cuda_atomic = R"(
 template <class T> static __device__ void atomic_add(T* to, T value) { atomicAdd(to, value); }
 static __device__ void atomic_add(int64_t* to, int64_t value) { atomicAdd((unsigned long long*)to, (unsigned long long)value); }
 )";
+// What no instruction does is tried until nobody came between; all that write to a bool write the same.
+constexpr std::string_view cpp_atomic_update = R"(
+template <class T, class F> static inline void atomic_update(T* to, F combined) {
+  T old, next;
+  __atomic_load(to, &old, __ATOMIC_RELAXED);
+  do next = combined(old);
+  while (!__atomic_compare_exchange(to, &old, &next, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+template <class T> static inline void atomic_multiply(T* to, T value) { atomic_update(to, [value](T old) { return T(old * value); }); }
+template <class T> static inline void atomic_min(T* to, T value) { atomic_update(to, [value](T old) { return value < old ? value : old; }); }
+template <class T> static inline void atomic_max(T* to, T value) { atomic_update(to, [value](T old) { return old < value ? value : old; }); }
+static inline void atomic_or(bool* to, bool value) { if (value) __atomic_store_n(to, true, __ATOMIC_RELAXED); }
+static inline void atomic_and(bool* to, bool value) { if (!value) __atomic_store_n(to, false, __ATOMIC_RELAXED); }
+)";
+constexpr std::string_view cuda_atomic_update = R"(
+template <int size> struct bits_of;
+template <> struct bits_of<4> { typedef unsigned type; };
+template <> struct bits_of<8> { typedef unsigned long long type; };
+template <class T, class F> static __device__ void atomic_update(T* to, F combined) {
+  typedef typename bits_of<sizeof(T)>::type bits;
+  bits seen = *(volatile bits*)to, old;
+  do {
+    old = seen;
+    T next = combined(*(T*)&old);
+    seen = atomicCAS((bits*)to, old, *(bits*)&next);
+  } while (seen != old);
+}
+template <class T> struct times { T value; __device__ T operator()(T old) const { return old * value; } };
+template <class T> struct less_of { T value; __device__ T operator()(T old) const { return value < old ? value : old; } };
+template <class T> struct more_of { T value; __device__ T operator()(T old) const { return old < value ? value : old; } };
+template <class T> static __device__ void atomic_multiply(T* to, T value) { atomic_update(to, times<T>{value}); }
+template <class T> static __device__ void atomic_min(T* to, T value) { atomic_update(to, less_of<T>{value}); }
+template <class T> static __device__ void atomic_max(T* to, T value) { atomic_update(to, more_of<T>{value}); }
+static __device__ void atomic_or(bool* to, bool value) { if (value) *(volatile bool*)to = true; }
+static __device__ void atomic_and(bool* to, bool value) { if (!value) *(volatile bool*)to = false; }
+)";
 constexpr std::string_view cuda_complex_atomic = R"(
 template <class T> static __device__ void atomic_add(complex_of<T>* to, complex_of<T> value) {
   atomicAdd(&to->re, value.re);
@@ -327,6 +363,7 @@ std::string preamble(const Spelling& spelling, const Needs& needs) {
   if (!cuda) add(Helper::Stream, stream);
   add(Helper::Splat, splat);
   add(Helper::Quotient, cuda ? on_device(quotient) : std::string(quotient));
+  add(Helper::AtomicUpdate, cuda ? cuda_atomic_update : cpp_atomic_update);
   if (cuda) add(Helper::AtomicAdd, cuda_atomic);
   if (cuda && needs.helpers.contains(Helper::Complex)) add(Helper::AtomicAdd, cuda_complex_atomic);
   if (cuda) add(Helper::WarpReduce, cuda_warp);

@@ -85,8 +85,9 @@ const std::vector<std::string>& reserved_words() {
         "linux", "unix", "i386", "restrict", "INT64_MAX", "SPD_ABI_VERSION", "SPDISTAL_ABI_H", "threadIdx", "blockIdx",
         "blockDim", "gridDim", "warpSize", "int32_t", "int64_t", "complex64", "complex128", "call", "min", "max",
         "lower_bound", "upper_bound", "sort", "sort_run", "heap_sort", "scratch", "own_scratch", "resize", "append",
-        "past_caches", "stream", "fence", "splat", "quotient", "min_of", "max_of", "atomic_add", "warp_add", "warp_min",
-        "warp_max", "spd_call", "spd_tensor", "spd_array", "spd_level", "spd_context", "spd_kernel", "main",
+        "past_caches", "stream", "fence", "splat", "quotient", "min_of", "max_of", "atomic_add", "atomic_update",
+        "atomic_multiply", "atomic_min", "atomic_max", "atomic_or", "atomic_and", "warp_add", "warp_min", "warp_max",
+        "spd_call", "spd_tensor", "spd_array", "spd_level", "spd_context", "spd_kernel", "main",
         // Macros of CUDA's own headers, and what helpers call.
         "NULL", "offsetof", "INFINITY", "NAN", "CHAR_BIT", "CHAR_MAX", "CHAR_MIN", "INT_MAX", "INT_MIN", "SHRT_MAX",
         "SHRT_MIN", "SCHAR_MAX", "SCHAR_MIN", "UCHAR_MAX", "USHRT_MAX", "UINT_MAX", "LONG_MAX", "LONG_MIN", "ULONG_MAX",

@@ -134,13 +134,31 @@ void StmtText::assign(const Assign& n) {
   line("{} {}= {};", name, ir::spelling(update->op), value);
 }
 
+namespace {
+
+std::string_view atomic_name(StoreMode mode) {
+  switch (mode) {
+    case StoreMode::AtomicMul: return "multiply";
+    case StoreMode::AtomicMin: return "min";
+    case StoreMode::AtomicMax: return "max";
+    case StoreMode::AtomicOr: return "or";
+    default: return "and";
+  }
+}
+
+}  // namespace
+
 void StmtText::store(const Store& n) {
   Type type = type_of(n.value);
   std::string value = expr_.converted(n.value), to = fmt::format("{}[{}]", names_.of(n.array), expr_.index(n.index));
   if (type.lanes > 1) to = fmt::format("*({}*){}", expr_.type(type), expr_.address(n.array, n.index));
   if (n.mode == StoreMode::Stream)
     return line("stream({}, {}, {});", expr_.address(n.array, n.index), value, names_.of(large_.at(n.array.symbol)));
-  if (n.mode != StoreMode::AtomicAdd) return line("{} {} {};", to, n.mode == StoreMode::Set ? "=" : "+=", value);
+  if (!is_atomic(n.mode)) return line("{} {} {};", to, n.mode == StoreMode::Set ? "=" : "+=", value);
+  if (n.mode != StoreMode::AtomicAdd) {
+    needs_.helpers.insert(Helper::AtomicUpdate);
+    return line("atomic_{}({}, {});", atomic_name(n.mode), expr_.address(n.array, n.index), expr_.exact(n.value));
+  }
   if (spelling_.language == Language::Cuda) {
     needs_.helpers.insert(Helper::AtomicAdd);
     return line("atomic_add({}, {});", expr_.address(n.array, n.index), expr_.exact(n.value));

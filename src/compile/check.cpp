@@ -8,8 +8,8 @@
 #include "compile/homes.hpp"
 #include "machine/print.hpp"
 #include "notation/check.hpp"
+#include "notation/presence.hpp"
 #include "notation/print.hpp"
-#include "reference/arithmetic.hpp"
 #include "runtime/transport/agree.hpp"
 #include "schedule/extents.hpp"
 #include "schedule/print.hpp"
@@ -30,28 +30,29 @@ void note_what_is_not_followed(std::vector<std::string>& notes, const ConcreteSt
   note(leaf, "substitute is not followed: the loops run as generated code");
 }
 
-// Is every element of an expression other than zero, as far as storage tells?
-bool is_full(const Expr& expr) {
-  return match(
-      expr, [](const notation::Access& n) { return n.tensor.format().is_dense(); },
-      [](const Literal& n) { return !reference::is_zero(n.value); }, [](const Argument&) { return true; },
-      [](const Neg& n) { return is_full(n.a); },
-      [](const Binary& n) {
-        if (n.op == BinaryOp::Mul) return is_full(n.a) && is_full(n.b);
-        return is_full(n.a) || (n.op != BinaryOp::Div && is_full(n.b));
-      },
-      [](const Call& n) { return std::any_of(n.args.begin(), n.args.end(), is_full); },
-      [](const Sum& n) { return is_full(n.body); });
+// Every element or not, as far as storage tells.
+struct Fullness {
+  bool never() const { return false; }
+  bool always() const { return true; }
+  bool both(bool a, bool b) const { return a && b; }
+  bool either(bool a, bool b) const { return a || b; }
+  bool access(const notation::Access& n) const { return n.tensor.format().is_dense(); }
+};
+
+// Has every element of an expression a value of its own?
+bool is_full(const Expr& expr, const Scalar& fill) {
+  Fullness sets;
+  return PresenceOf(sets).other_than(expr, fill);
 }
 
 // A sparse result with every element stored is right, and larger than the dense one.
 void note_full_result(std::vector<std::string>& notes, const Assignment& assignment) {
   const TensorVar& result = assignment.lhs.tensor;
-  if (result.format().is_dense() || !is_full(assignment.rhs)) return;
+  if (result.format().is_dense() || !is_full(assignment.rhs, result.fill())) return;
   Expr part = assignment.rhs;
   while (const Binary* sum = part.as<Binary>()) {
     if (sum->op != BinaryOp::Add && sum->op != BinaryOp::Sub) break;
-    part = is_full(sum->a) ? sum->a : sum->b;
+    part = is_full(sum->a, result.fill()) ? sum->a : sum->b;
   }
   Printer names;
   names(assignment);

@@ -4,6 +4,7 @@
 #include "codegen/processor.hpp"
 #include "compile/check.hpp"
 #include "lower/workspace.hpp"
+#include "notation/presence.hpp"
 #include "passes/pipeline.hpp"
 
 namespace spdistal {
@@ -57,6 +58,7 @@ const Leaf& Compiled::leaf(LeafKind kind, const PatternOf& pattern) {
 // lower
 Leaf::Leaf(const ConcreteStatement& statement, const Widths& widths, LeafOptions options)
     : options_(std::move(options)),
+      operation_(operation_of(statement)),
       statement_(lower::insert_workspace(strip_loops(statement, options_.outer), options_.outer)),
       widths_(widths_of_operands(statement_, widths)),
       kernel_(lower::lower(statement_, lowering(statement_, widths_, options_, ScalarType::Int32))) {}

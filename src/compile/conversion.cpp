@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "format/fill.hpp"
 #include "notation/concretize.hpp"
 
 namespace spdistal {
@@ -39,7 +40,7 @@ Converted insert_conversions(const Assignment& assignment) {
         return notation::Access{known.to, access.indices};
     std::string name = access.tensor.symbol().name();
     TensorVar copy({Symbol(name.empty() ? "" : name + "'"), access.tensor.type(), access.tensor.dims(),
-                    Format(format.levels(), wanted)});
+                    filled_like(Format(format.levels(), wanted), format)});
     notation::Access converted{copy, access.indices};
     out.conversions.push_back({access.tensor, copy, concretize({converted, AssignOp::Set, access}).value()});
     return converted;

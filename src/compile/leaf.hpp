@@ -73,6 +73,8 @@ class Leaf {
   /// The device that it runs on; none: the host.
   const std::optional<memory::Place>& device() const { return options_.device; }
 
+  /// By which values of one element of the result are put together.
+  notation::AssignOp operation() const { return operation_; }
   /// What the result holds before a call.
   notation::Start start() const { return options_.start.value_or(statement_.start); }
   int64_t largest_position() const { return options_.largest_position; }
@@ -95,6 +97,7 @@ class Leaf {
                                  ScalarType positions);
 
   LeafOptions options_;
+  notation::AssignOp operation_;
   notation::ConcreteStatement statement_;
   std::vector<lower::IndexWidths> widths_;  // of the operands
   lower::Lowered kernel_;

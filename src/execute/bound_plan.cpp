@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "notation/presence.hpp"
+
 namespace spdistal {
 
 using namespace notation;
@@ -13,6 +15,8 @@ BoundPlan::BoundPlan(Process& process, Compiled& compiled, Shares shares)
       program_(compiled.program()),
       result_shares_(std::move(shares)),
       result_dims_(known_dims(program_.leaf.result)),
+      operation_(operation_of(program_.leaf)),
+      background_(background_of(program_.leaf)),
       first_{transport_},
       fetches_(transport_, program_, first_, notes_),
       launcher_(process, compiled, fetches_, notes_) {

@@ -98,6 +98,8 @@ class BoundPlan {
   Shares result_shares_;
   std::vector<int64_t> result_dims_;
   bool reads_result_ = false;
+  notation::AssignOp operation_;  // by which values of one element of the result are put together,
+  Scalar background_;             // and what they begin with
   std::optional<LocatedDims> located_;
   std::vector<NumberedGroup> numbered_;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "execute/bound_plan.hpp"
+#include "notation/arithmetic.hpp"
 #include "tensor/distribute.hpp"
 
 namespace spdistal {
@@ -12,8 +13,8 @@ using runtime::Arrival;
 
 namespace {
 
-void zero(Home& home) {
-  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) home.piece(q).zero();
+void fill(Home& home, const Scalar& value) {
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) home.piece(q).fill(value);
 }
 
 }  // namespace
@@ -34,7 +35,8 @@ void BoundPlan::prepare_homecoming(const Home& result) {
   bool assigns = writes_ && program_.leaf.start == Start::Zero && !by_steps();
   runtime::together(transport_, [&] {
     homecoming_.emplace(transport_, program_.plan.accesses[0].tensor, home_region(program_.plan), result,
-                        tasks_->grid(), colours(), targets_, assigns ? Arrival::Assign : Arrival::Add, &notes_.traffic);
+                        tasks_->grid(), colours(), targets_, assigns ? Arrival::Assign : Arrival::Add, operation_,
+                        &notes_.traffic);
   });
 }
 
@@ -44,7 +46,8 @@ void BoundPlan::take_home(Home& result) {
 }
 
 void BoundPlan::compute_dense(const Homes& operands, std::optional<Home>& result) {
-  bool adds = program_.leaf.start == Start::Old, zeroed = !result || adds;
+  bool adds = program_.leaf.start == Start::Old,
+       begun = adds || (!result && same_number(result_var().fill(), background_));
   if (!result)
     result.emplace(
         pack(transport_, Coordinates(result_dims_, result_var().type()), result_var().format(), result_shares_));
@@ -58,14 +61,14 @@ void BoundPlan::compute_dense(const Homes& operands, std::optional<Home>& result
   // What can be computed while data is under way is, chunk by chunk; all chunks add to zeros then.
   bool in_chunks = first_.over && overlaps();
   if (in_chunks) {
-    if (*in_place_) zero(*result);
-    else homecoming_->zero();
+    if (*in_place_) fill(*result, background_);
+    else homecoming_->fill(background_);
     launch_chunks(*result, When::Ready);
   }
   exchanging([&] { fetches_.finish(); });
   auto go_home = [&] {
-    if (!zeroed) zero(*result);
-    zeroed = true;
+    if (!begun) fill(*result, background_);
+    begun = true;
     take_home(*result);
   };
   for (size_t number = 0; number < tasks_->steps().size(); number++) {
@@ -94,7 +97,7 @@ void BoundPlan::launch_step(Home& result, const StepValues& step, Start start) {
     for (int64_t c = colours().lo; c < colours().hi; c++) {
       Storage& into = place_of(result, c);
       if (!rests(c, step)) timed(c, [&] { launcher_.compute_into(into, {c, step, start}); });
-      else if (start == Start::Zero) into.zero();
+      else if (start == Start::Zero) into.fill(background_);
     }
   });
 }

@@ -5,6 +5,7 @@
 
 #include "execute/bound_plan.hpp"
 #include "execute/move/numbers.hpp"
+#include "execute/move/reduce_op.hpp"
 #include "tensor/distribute.hpp"
 #include "tensor/pack.hpp"
 
@@ -62,7 +63,7 @@ Home BoundPlan::leave_pieces() {
   const Format& format = result_var().format();
   if (*way_ == Way::TakesOver)
     taken_over_.emplace(transport_, program_.plan.accesses[0].tensor, home_region(program_.plan),
-                        ComputedPieces{format, result_dims_, tasks_->grid(), made}, &notes_.traffic);
+                        ComputedPieces{format, result_dims_, tasks_->grid(), made}, operation_, &notes_.traffic);
   Home out(transport_, format, result_dims_, result_var().type(), taken_over_ ? taken_over_->shares() : result_shares_,
            std::move(made));
   if (taken_over_) exchanging([&] { taken_over_->add_up(out); });
@@ -79,8 +80,8 @@ void BoundPlan::move_values(const Homes& operands, Home& result) {
   exchanging([&] {
     if (!values_home_)
       values_home_.emplace(transport_, program_.plan.accesses[0].tensor, home_region(program_.plan), tasks_->grid(),
-                           made, result, &notes_.traffic);
-    values_home_->run(made, result);
+                           made, result, operation_, &notes_.traffic);
+    values_home_->run(made, result, background_);
   });
 }
 
@@ -115,6 +116,7 @@ void BoundPlan::compute_again(Home& result) {
 Home BoundPlan::merge_pieces(const Homes& operands) {
   const Format& format = result_var().format();
   Coordinates entries(result_dims_, result_var().type());
+  entries.merge_by(reduce_op(operation_));
   for (const StepValues& step : tasks_->steps()) {
     exchanging([&] { fetches_.fetch(operands, step); });
     if (by_steps()) plan_targets(step);

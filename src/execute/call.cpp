@@ -3,9 +3,11 @@
 #include <array>
 
 #include "base/require.hpp"
+#include "execute/move/reduce_op.hpp"
 #include "format/questions.hpp"
 #include "level/level.hpp"
 #include "memory/copy.hpp"
+#include "notation/arithmetic.hpp"
 #include "tensor/pack.hpp"
 
 namespace spdistal {
@@ -120,7 +122,7 @@ PatternHandle LeafCall::result_pattern(const std::vector<Range>& bounds) const {
 void LeafCall::compute_into(View& result, runtime::HostContext& context, const RunKernel& run) {
   require(leaf_->is_placed(), "a result that is computed in place has its places before");
   check_whole_levels(leaf_->kernel(), 0, result);
-  if (leaf_->kernel().zero_first) result.zero();
+  if (leaf_->kernel().fill_first) result.fill(leaf_->kernel().background);
   tensors_[0] = result.tensor();
   launch(nullptr, context, run);
 }
@@ -131,12 +133,14 @@ Storage LeafCall::compute_placed(const std::vector<Range>& bounds, runtime::Host
   PatternHandle pattern = result_pattern(bounds);
   // Memory that comes zeroed from the system is cheaper than zeroing it; that of a device is zeroed there.
   const std::optional<memory::Place>& device = leaf_->device();
-  bool from_zero = leaf_->kernel().zero_first || leaf_->start() == Start::Old, zeroed = from_zero && !device;
+  const Scalar& background = leaf_->kernel().background;
+  bool filled = leaf_->kernel().fill_first || leaf_->start() == Start::Old;
+  bool zeroed = filled && is_zero(background) && !device;
   Storage out =
       zeroed ? Storage(pattern, result.type())
              : Storage(pattern, result.type(), Buffer::uninitialized(size_t(pattern->nnz()) * size_of(result.type())));
   View view(out, device);
-  if (device && from_zero) view.zero();
+  if (filled && !zeroed) view.fill(background);
   else if (device) out.value_mirror().to_overwrite(*device);
   check_whole_levels(leaf_->kernel(), 0, view);
   tensors_[0] = view.tensor();
@@ -163,6 +167,7 @@ Storage LeafCall::compute(const std::vector<Range>& bounds, runtime::HostContext
     }
     Buffer listed = made.values.take(count, size_of(result.type()));
     memory::copy_bytes(entries.value_bytes(), listed.data(), listed.size());
+    entries.merge_by(reduce_op(leaf_->operation()));
     return pack(std::move(entries), result.format(), bounds);
   }
   bool wide = values.count > leaf_->largest_position();
@@ -216,7 +221,7 @@ void compute_into(Storage& result, const Leaf& leaf, const Storages& storages, r
   require(leaf.overwrites(), "only what is overwritten is computed where something else was");
   LeafCall call = call_on(leaf, storages);
   View view(result, leaf.device());
-  if (leaf.device() && !leaf.kernel().zero_first) result.value_mirror().to_overwrite(*leaf.device());
+  if (leaf.device() && !leaf.kernel().fill_first) result.value_mirror().to_overwrite(*leaf.device());
   call.compute_into(view, context, run);
 }
 

@@ -1,9 +1,11 @@
 #include "execute/view.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
 #include "base/require.hpp"
+#include "memory/copy.hpp"
 
 namespace spdistal {
 
@@ -53,8 +55,27 @@ View::View(std::span<const Range> ranges, std::span<const int64_t> strides, void
   values_.count = empty ? 0 : last + 1;
 }
 
-void View::zero() {
-  if (on_device_) return static_cast<memory::Mirror*>(values_.owner)->fill(*on_device_, std::byte(0));
+void View::fill(const Scalar& value) {
+  std::visit(
+      [&](const auto& v) {
+        auto* bytes = reinterpret_cast<const std::byte*>(&v);
+        fill({bytes, sizeof(v)});
+      },
+      static_cast<const ScalarVariant&>(value));
+}
+
+void View::fill(std::span<const std::byte> element) {
+  require(element.size() == element_, "elements are filled with one of their type");
+  // All values that are zero are zero byte by byte.
+  bool zeros = std::all_of(element.begin(), element.end(), [](std::byte b) { return b == std::byte(0); });
+  if (on_device_) {
+    auto* mirror = static_cast<memory::Mirror*>(values_.owner);
+    return zeros ? mirror->fill(*on_device_, std::byte(0)) : mirror->fill(*on_device_, element);
+  }
+  auto fill_run = [&](std::byte* first, int64_t elements) {
+    if (zeros) device_->fill(first, std::byte(0), size_t(elements) * element_);
+    else memory::repeat_bytes(first, element, size_t(elements) * element_);
+  };
   auto* bytes = static_cast<std::byte*>(values_.data);
   // The innermost levels that lie without gaps are one run.
   int64_t run = 1;
@@ -64,17 +85,14 @@ void View::zero() {
     if (k > 0 && levels_[k].stride != levels_[k].extent) break;
   }
   if (run == 0 || values_.count == 0) return;
-  if (pattern_ || k == 0) {
-    device_->fill(bytes, std::byte(0), size_t(values_.count) * element_);
-    return;
-  }
+  if (pattern_ || k == 0) return fill_run(bytes, values_.count);
   std::function<void(size_t, int64_t)> nest = [&](size_t level, int64_t position) {
     for (int64_t c = 0; c < levels_[level].extent; c++) {
       int64_t at = level == 0 ? c : position * levels_[level].stride + c;
       if (level + 1 < k) nest(level + 1, at);
       else {
         for (size_t below = k; below < levels_.size(); below++) at *= levels_[below].stride;
-        device_->fill(bytes + size_t(at) * element_, std::byte(0), size_t(run) * element_);
+        fill_run(bytes + size_t(at) * element_, run);
       }
     }
   };

@@ -27,9 +27,12 @@ class View {
   const PatternHandle& pattern() const { return pattern_; }
   /// Whose index arrays it has; null likewise.
   const PatternHandle& seen() const { return seen_; }
-  void zero();
+  /// All elements have this value from now on.
+  void fill(const Scalar& value);
 
  private:
+  void fill(std::span<const std::byte> element);
+
   std::vector<spd_level> levels_;
   spd_array values_{};
   PatternHandle pattern_, seen_;

@@ -8,6 +8,7 @@
 
 #include "base/lexer.hpp"
 #include "base/text.hpp"
+#include "format/fill.hpp"
 #include "format/non_zero.hpp"
 #include "format/questions.hpp"
 #include "format/registry.hpp"
@@ -67,6 +68,32 @@ std::string Format::str() const {
   for (const LevelFormat& level : levels_) out += level.letter();
   if (mode_order_ != identity(order())) out += ":" + join(mode_order_, ",", [](int d) { return std::to_string(d); });
   if (!blocks_.empty()) out += "/" + join(blocks_, "x", [](int64_t size) { return std::to_string(size); });
+  if (fill_) out += "=" + print_fill(*fill_);
+  return out;
+}
+
+// Kept in the widest type of its kind, so that formats which mean the same are the same.
+Format Format::filled(Scalar value) const {
+  Format out = *this;
+  out.fill_.reset();
+  out.fill_ = std::visit(
+      [](auto v) -> std::optional<Scalar> {
+        if (v == decltype(v){}) return std::nullopt;
+        if constexpr (std::is_integral_v<decltype(v)>) return int64_t(v);
+        else if constexpr (std::is_floating_point_v<decltype(v)>) return double(v);
+        else return std::complex<double>(v);
+      },
+      static_cast<const ScalarVariant&>(value));
+  // Places that are there without anything stored at them hold zeros.
+  auto first = std::find_if_not(levels_.begin(), levels_.end(), stores_all);
+  bool gaps = std::any_of(first, levels_.end(), [](const LevelFormat& level) {
+    return level.properties().placed || level.properties().fills;
+  });
+  if (out.fill_ && gaps)
+    throw UserError(
+        fmt::format("the format '{}' has places for what is not stored, which hold zeros and cannot count as {}", str(),
+                    print_fill(*out.fill_)),
+        "store coordinates that occur and no others, below dense levels or none: ds, ss, uq, dh");
   return out;
 }
 
@@ -180,6 +207,14 @@ std::vector<int64_t> parse_blocks(std::string_view text, size_t begin) {
 }  // namespace
 
 Format Format::parse(std::string_view text) {
+  if (size_t equals = text.find('='); equals != text.npos) {
+    std::optional<Scalar> fill = parse_fill(text.substr(equals + 1));
+    if (!fill)
+      throw UserError(Diagnostic{"expected what elements that are not stored count as",
+                                 {{std::string(text), equals + 1, text.size()}},
+                                 "a fill value is a number, inf or -inf: ds=inf; without one it is 0"});
+    return parse(text.substr(0, equals)).filled(*fill);
+  }
   if (size_t slash = text.find('/'); slash != text.npos) {
     Format plain = parse(text.substr(0, slash));
     try {

@@ -99,4 +99,11 @@ decltype(auto) with_op(BinaryOp op, F&& f) {
   }
 }
 
+/// Two values put together by an operation: Add … Max of numbers, And and Or of bools.
+template <class T>
+T combined(BinaryOp op, T a, T b) {
+  if constexpr (std::is_same_v<T, bool>) return op == BinaryOp::Or ? a || b : a && b;
+  else return with_op<BinaryOp::Add, BinaryOp::Max>(op, [&](auto o) { return arithmetic<decltype(o)::value>(a, b); });
+}
+
 }  // namespace spdistal::ir

@@ -119,15 +119,14 @@ class Compiler {
       using T = decltype(zero);
       std::vector<Eval<T>> lanes;
       for (int l = 0; l < type_of(n.value).lanes; l++) lanes.push_back(slots.eval<T>(n.value, l));
-      auto put = [a = slots.array(n.array), add = n.mode == StoreMode::Add || n.mode == StoreMode::AtomicAdd,
-                  how = n.mode == StoreMode::AtomicAdd ? Use::Atomic : Use::Store,
+      auto put = [a = slots.array(n.array), op = n.mode == StoreMode::Add ? BinaryOp::Add : atomic_operation(n.mode),
+                  how = is_atomic(n.mode) ? Use::Atomic : Use::Store,
                   name = n.array.symbol.name()](Frame& f, int64_t at, T v) {
         Frame::Array& array = f.arrays[a];
         if (uint64_t(at) >= uint64_t(array.count)) out_of_bounds(name, at, array.count);
         touched(f, array, at, how, name);
         T& element = static_cast<T*>(array.data)[at];
-        if constexpr (std::is_same_v<T, bool>) element = v;
-        else element = add ? arithmetic<BinaryOp::Add>(element, v) : v;
+        element = op ? combined(*op, element, v) : v;
       };
       if (lanes.size() == 1)
         return [put, index = slots.integer(n.index), value = std::move(lanes[0])](Frame& f) {

@@ -17,7 +17,7 @@ class Interpreter {
   explicit Interpreter(const Function& f, Races races = Races::Ignored);
 
   /// Runs it; what it returns. An access outside of an array is an InternalError that names array and index; so is, with Races::Found, an
-  /// element that one thread of a Parallel stores and another uses, other than by AtomicAdd from both.
+  /// element that one thread of a Parallel stores and another uses, other than by atomic stores from both.
   int operator()(spd_call& call) const;
 
  private:

@@ -23,13 +23,13 @@
 //    `unroll` copies of the body are made per turn; 0 stands for all of them.
 //  - Threads of a GPU have for themselves what they declare and allocate, except what is Shared by those of a block. An
 //    element that one of them stores another uses only behind a Barrier that both came to (of the block, or of the warp
-//    where both are of one), or both by AtomicAdd; across blocks by AtomicAdd alone.
+//    where both are of one), or both by atomic stores; across blocks by atomic stores alone.
 //    All threads come to a Barrier of the block or none, all lanes of a warp to its Barriers and WarpVotes. Shuffle,
 //    WarpReduce and WarpScan work on groups of `width` lanes, 2, 4, … 32 that follow each other: all of a group come to
 //    them or none.
 //  - Parallel runs its body for share = 0 … count-1, at the same time in compiled code: threads take one share after the
 //    other. Bodies share what was declared outside: they may read it, and store to elements that no other body uses, or
-//    by AtomicAdd. They assign no outer variable, do not wait for each other, and hold no further Parallel and no Resize.
+//    by atomic ones. They assign no outer variable, do not wait for each other, and hold no further Parallel and no Resize.
 //    What `setup` allocates each thread has for itself; a body finds there what the thread's bodies before it left.
 //  - Allocate makes an array that lives to the end of the enclosing Block. Its elements are zero, or, Uninitialised,
 //  must
@@ -73,7 +73,7 @@ enum class Math : uint8_t { Sqrt, Cbrt, Abs, Exp, Expm1, Log, Log1p, Log2, Log10
                             Sinh, Cosh, Tanh, Erf, Floor, Ceil, Round, Conj, Real, Imag, Quotient };  // see math.hpp
 enum class Bound : uint8_t { Lower, Upper };  // the first element >= value, or > value
 enum class Mutability : uint8_t { Const, Mutable };
-enum class StoreMode : uint8_t { Set, Add, AtomicAdd, Stream };  // Stream: Set, past the caches where the array is large
+enum class StoreMode : uint8_t { Set, Add, Stream, AtomicAdd, AtomicMul, AtomicMin, AtomicMax, AtomicOr, AtomicAnd };  // Stream: Set, past the caches where the array is large
 enum class LoopKind : uint8_t { Serial, Vector, GPUBlock, GPUThread, GPUWarp, GPULane };
 enum class Fill : uint8_t { Zeroed, Uninitialised };
 enum class MemorySpace : uint8_t { Private, Shared };  // Shared: by the threads of a GPU block
@@ -107,7 +107,8 @@ struct WarpVote   { Vote vote; Expr cond;                        static constexp
 // ---- statements ----
 struct Declare    { Var var; Expr init; Mutability mutability;   static constexpr auto fields = std::tuple{&Declare::var, &Declare::init, &Declare::mutability}; };
 struct Assign     { Var var; Expr value;                         static constexpr auto fields = std::tuple{&Assign::var, &Assign::value}; };
-/// array[index] = value, += value, += value without a race; as many elements as the value has lanes.
+/// array[index] = value, += value; as many elements as the value has lanes. Atomic: op= value, without a race; no complex
+/// number is multiplied or compared so, and bools have Or and And alone.
 struct Store      { StoreMode mode; Var array; Expr index, value; static constexpr auto fields = std::tuple{&Store::mode, &Store::array, &Store::index, &Store::value}; };
 /// A hint that array[index] will be read; the index may be past the end.
 struct Prefetch   { Var array; Expr index;                       static constexpr auto fields = std::tuple{&Prefetch::array, &Prefetch::index}; };
@@ -179,6 +180,21 @@ struct Function {
   std::function<Function()> instead = {};
   static constexpr auto fields = std::tuple{&Function::name, &Function::params, &Function::body};
 };
+
+/// The operation of an atomic store; none of others.
+constexpr std::optional<BinaryOp> atomic_operation(StoreMode mode) {
+  switch (mode) {
+    case StoreMode::AtomicAdd: return BinaryOp::Add;
+    case StoreMode::AtomicMul: return BinaryOp::Mul;
+    case StoreMode::AtomicMin: return BinaryOp::Min;
+    case StoreMode::AtomicMax: return BinaryOp::Max;
+    case StoreMode::AtomicOr: return BinaryOp::Or;
+    case StoreMode::AtomicAnd: return BinaryOp::And;
+    default: return std::nullopt;
+  }
+}
+constexpr bool is_atomic(StoreMode mode) { return mode >= StoreMode::AtomicAdd; }
+constexpr bool adds(StoreMode mode) { return mode == StoreMode::Add || mode == StoreMode::AtomicAdd; }
 
 /// Is it a loop over blocks, threads, warps or lanes of a GPU?
 constexpr bool is_gpu(LoopKind kind) { return kind >= LoopKind::GPUBlock; }

@@ -66,12 +66,12 @@ class Printer {
         },
         [&](const Assign& n) { line("{} = {}", name(n.var), expr(n.value)); },
         [&](const Store& n) {
-          line("{}[{}] {} {}", name(n.array), expr(n.index),
-               n.mode == StoreMode::Set      ? "="
-               : n.mode == StoreMode::Add    ? "+="
-               : n.mode == StoreMode::Stream ? "stream="
-                                             : "atomic+=",
-               expr(n.value));
+          std::optional<BinaryOp> atomic = atomic_operation(n.mode);
+          std::string how = n.mode == StoreMode::Set      ? "="
+                            : n.mode == StoreMode::Add    ? "+="
+                            : n.mode == StoreMode::Stream ? "stream="
+                                                          : fmt::format("atomic{}=", spelling(*atomic));
+          line("{}[{}] {} {}", name(n.array), expr(n.index), how, expr(n.value));
         },
         [&](const Prefetch& n) { line("prefetch {}[{}]", name(n.array), expr(n.index)); },
         [&](const For& n) {

@@ -226,12 +226,16 @@ class Verifier {
           Type type = value(n.value);
           check(type.scalar == n.array.type.scalar, s, "an element is stored as {}, not {}",
                 name_of(n.array.type.element()), name_of(type));
-          bool adds = n.mode == StoreMode::Add || n.mode == StoreMode::AtomicAdd;
-          check(!adds || type.scalar != ScalarType::Bool, s, "numbers are added, not bools");
+          bool truth = type.scalar == ScalarType::Bool, complex = is_complex(type.scalar);
+          bool logical = n.mode == StoreMode::AtomicOr || n.mode == StoreMode::AtomicAnd;
+          check(!adds(n.mode) || !truth, s, "numbers are added, not bools");
+          check(!is_atomic(n.mode) || truth == logical, s,
+                "bools have an atomic or and an atomic and, and nothing else has");
+          check(!is_atomic(n.mode) || !complex || adds(n.mode), s, "complex numbers are added atomically, and no more");
           check(n.mode != StoreMode::Stream || (type.lanes > 1 && results_.contains(n.array.symbol)), s,
                 "vectors are streamed, to results");
-          check(n.mode != StoreMode::AtomicAdd || (type.lanes == 1 && (parallel_depth_ || gpu_thread_)), s,
-                "AtomicAdd stands inside Parallel or GPU threads");
+          check(!is_atomic(n.mode) || (type.lanes == 1 && (parallel_depth_ || gpu_thread_)), s,
+                "atomic stores stand inside Parallel or GPU threads");
         },
         [&](const Prefetch& n) {
           array(n.array, s);

@@ -1,17 +1,30 @@
 #include "lower/active.hpp"
 
+#include "notation/presence.hpp"
+
 namespace spdistal::lower {
 
 using namespace notation;
 
 namespace {
 
+// Formulas as an algebra of sets.
 struct Activity {
   const Context& c;
   const Scope& s;
   const std::set<int>& atoms;
   MadeWhere made = {};
 
+  Formula never() const { return Formula::never(); }
+  Formula always() const { return Formula::always(); }
+  Formula both(const Formula& a, const Formula& b) const { return a & b; }
+  Formula either(const Formula& a, const Formula& b) const { return a | b; }
+  Formula access(const Access& n) const {
+    if (auto where = made.find(n.tensor); where != made.end()) return where->second;
+    if (n.tensor.origin() != Origin::Temporary) return of_atom(c.find_operand(n));
+    auto place = std::distance(s.temporaries.begin(), s.temporaries.find(n.tensor));
+    return of_atom(first_workspace_atom + int(place));
+  }
   Formula of_atom(int atom) const { return atoms.contains(atom) ? Formula::atom(atom) : Formula::always(); }
 
   Formula of(const Stmt& stmt) {
@@ -22,45 +35,12 @@ struct Activity {
           each<Assign>(n.producer, [&](const Assign& a) { made.insert_or_assign(a.lhs.tensor, where); });
           return of(n.consumer);
         },
-        [&](const Assign& n) { return of(n.rhs); },
+        [&](const Assign& n) { return PresenceOf(*this).other_than(n.rhs, neutral_of(n)); },
         [&](const Sequence& n) {
           Formula any = Formula::never();
           for (const Stmt& part : n.stmts) any = any | of(part);
           return any;
         });
-  }
-
-  Formula of(const notation::Expr& expr) const {
-    return match(
-        expr,
-        [&](const Access& n) {
-          if (auto where = made.find(n.tensor); where != made.end()) return where->second;
-          if (n.tensor.origin() != Origin::Temporary) return of_atom(c.find_operand(n));
-          auto place = std::distance(s.temporaries.begin(), s.temporaries.find(n.tensor));
-          return of_atom(first_workspace_atom + int(place));
-        },
-        [&](const Literal& n) {
-          bool zero = std::visit([](auto v) { return v == decltype(v){}; }, static_cast<const ScalarVariant&>(n.value));
-          return zero ? Formula::never() : Formula::always();
-        },
-        [&](const Argument&) { return Formula::always(); }, [&](const Neg& n) { return of(n.a); },
-        [&](const Binary& n) {
-          switch (n.op) {
-            case notation::BinaryOp::Mul: return of(n.a) & of(n.b);
-            case notation::BinaryOp::Div: return of(n.a);
-            default: return of(n.a) | of(n.b);
-          }
-        },
-        [&](const Call& n) {
-          switch (n.function) {
-            case Function::Sqrt:
-            case Function::Abs: return of(n.args[0]);
-            case Function::Min:
-            case Function::Max: return of(n.args[0]) | of(n.args[1]);
-            default: return Formula::always();
-          }
-        },
-        [&](const Sum& n) { return of(n.body); });
   }
 };
 
@@ -70,9 +50,9 @@ Formula where_active(const Context& c, const Scope& s, const Stmt& stmt, const s
   return Activity{c, s, atoms}.of(stmt);
 }
 
-Formula where_active(const Context& c, const Scope& s, const notation::Expr& expr, const std::set<int>& atoms,
+Formula where_active(const Context& c, const Scope& s, const Assign& assign, const std::set<int>& atoms,
                      const MadeWhere& made) {
-  return Activity{c, s, atoms, made}.of(expr);
+  return Activity{c, s, atoms, made}.of(Stmt(assign));
 }
 
 }  // namespace spdistal::lower

@@ -1,4 +1,4 @@
-// Where statements and expressions have an effect, as formulas over what is stored.
+// Where statements have an effect, as formulas over what is stored.
 #pragma once
 #include <map>
 #include <set>
@@ -17,7 +17,7 @@ using MadeWhere = std::map<notation::TensorVar, Formula>;
 
 /// As a formula over the operands (and workspaces) that `atoms` names: others may be anywhere.
 Formula where_active(const Context& c, const Scope& s, const notation::Stmt& stmt, const std::set<int>& atoms);
-Formula where_active(const Context& c, const Scope& s, const notation::Expr& expr, const std::set<int>& atoms,
+Formula where_active(const Context& c, const Scope& s, const notation::Assign& assign, const std::set<int>& atoms,
                      const MadeWhere& made = {});
 
 }  // namespace spdistal::lower

@@ -6,6 +6,7 @@
 
 #include "base/require.hpp"
 #include "lower/questions.hpp"
+#include "notation/presence.hpp"
 
 namespace spdistal::lower {
 
@@ -22,6 +23,15 @@ Access find_lhs(const ConcreteStatement& statement) {
   });
   require(lhs.has_value(), "a statement writes its result");
   return *lhs;
+}
+
+bool has_infinities(const ConcreteStatement& statement) {
+  bool found = false;
+  each<Assign>(statement.body, [&](const Assign& assign) {
+    each<Access>(assign.rhs, [&](const Access& n) { found |= is_infinite(n.tensor.fill()); });
+    each<Literal>(assign.rhs, [&](const Literal& n) { found |= is_infinite(n.value); });
+  });
+  return found;
 }
 
 ir::Access use_of(int tensor) { return tensor == 0 ? ir::Access::Write : ir::Access::Read; }
@@ -65,11 +75,22 @@ Context::Context(const ConcreteStatement& of, const Options& with)
       provenance(of.provenance),
       options(with),
       start(with.start.value_or(of.start)),
+      operation(operation_of(of)),
+      background(background_of(of)),
+      infinite(has_infinities(of)),
       lhs(find_lhs(of)),
-      kernel{
-          {"kernel", {}, ir::block({})}, of.result, Assembly::Dense, 0, 0, operands_of(of), false, false, {}, {}, {}} {
+      kernel{.function = {"kernel", {}, ir::block({})},
+             .result = of.result,
+             .assembly = Assembly::Dense,
+             .operands = operands_of(of),
+             .background = background,
+             .scalars = {},
+             .whole_levels = {},
+             .swept = {}} {
   print(of);
 }
+
+ir::Expr Context::first_total() const { return ir::literal(convert(background, total_type())); }
 
 // ---- tensors ------------------------------------------------------------------------------------------------------------
 

@@ -22,7 +22,10 @@ struct Context final : KernelParams {
   const notation::ConcreteStatement& statement;
   const notation::Provenance& provenance;
   const Options& options;
-  notation::Start start;  // what a result with a place for every element holds before
+  notation::Start start;         // what a result with a place for every element holds before
+  notation::AssignOp operation;  // by which values of one element are put together
+  Scalar background;             // what an element is that no value has come to yet
+  bool infinite;                 // numbers or fill values of the statement are: sums may be swallowed
   notation::Access lhs;
   ir::FunctionBuilder f{"kernel"};
   Lowered kernel;
@@ -37,7 +40,9 @@ struct Context final : KernelParams {
   KernelLevel level_of(int tensor, size_t level);
   bool on_pieces() const { return options.operands == Operands::Pieces; }
   ScalarType result_type() const { return lhs.tensor.type(); }
-  ScalarType sum_type() const { return promote(result_type(), ScalarType::Int32); }
+  /// The type that the values of an element are put together in, and what they begin with.
+  ScalarType total_type() const { return notation::reduced_type(operation, result_type()); }
+  ir::Expr first_total() const;
 
   // ---- names ----
   std::string name(const IndexVar& var) { return print.name(var); }

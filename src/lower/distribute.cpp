@@ -11,6 +11,7 @@
 #include "level/level.hpp"
 #include "lower/lower.hpp"
 #include "notation/bounds.hpp"
+#include "notation/presence.hpp"
 
 namespace spdistal::lower {
 
@@ -86,9 +87,9 @@ class Distributor {
     std::optional<Access> result;
     each<Assign>(statement_.body, [&](const Assign& assign) {
       if (assign.lhs.tensor == statement_.result) result = assign.lhs;
-      else if (assign.lhs.tensor.origin() == Origin::Temporary) made_by_[assign.lhs.tensor].push_back(assign.rhs);
+      else if (assign.lhs.tensor.origin() == Origin::Temporary) made_by_[assign.lhs.tensor].push_back(assign);
       rhs_.push_back(assign.rhs);
-      if (assign.lhs.tensor == statement_.result) result_rhs_.push_back(assign.rhs);
+      if (assign.lhs.tensor == statement_.result) results_.push_back(assign);
     });
     add(*result);
     for (const Access& a : operands_of(statement_)) add(a);
@@ -189,44 +190,54 @@ class Distributor {
     return order;
   }
 
-  // Where an expression can be other than zero, along one variable.
-  plan::Set support(const Expr& expr, const IndexVar& var) {
-    auto everything = [] { return plan::Set(plan::Everything{}); };
-    return match(
-        expr,
-        [&](const Access& n) -> plan::Set {
-          if (n.tensor.origin() == Origin::Temporary) {
-            // Inside of a loop over the variable, what makes a temporary is zero where its own factors are.
-            if (std::find(n.indices.begin(), n.indices.end(), var) != n.indices.end()) return everything();
-            std::optional<plan::Set> out;
-            for (const Expr& made : made_by_[n.tensor]) {
-              plan::Set one = support(made, var);
-              out = out ? plan::either(*out, one) : one;
-            }
-            return out.value_or(everything());
-          }
-          std::optional<size_t> k = find(n);
-          auto use = std::find(n.indices.begin(), n.indices.end(), var);
-          if (!k || use == n.indices.end() || !fetched_.contains(*k)) return everything();
-          // A dense tensor has all coordinates of its range.
-          if (n.tensor.format().is_dense() && !accesses_[*k].split) return everything();
-          size_t level = n.tensor.format().level_of(size_t(use - n.indices.begin()));
-          return plan::Occurring{*k, level};
-        },
-        [&](const Literal&) { return everything(); }, [&](const Argument&) { return everything(); },
-        [&](const Neg& n) { return support(n.a, var); },
-        [&](const Binary& n) -> plan::Set {
-          if (n.op == BinaryOp::Mul) return plan::both(support(n.a, var), support(n.b, var));
-          if (n.op == BinaryOp::Div) return support(n.a, var);
-          return plan::either(support(n.a, var), support(n.b, var));
-        },
-        [&](const Call& n) -> plan::Set {
-          if (!info(n.function).keeps_zero) return everything();
-          plan::Set out = support(n.args[0], var);
-          for (size_t k = 1; k < n.args.size(); ++k) out = plan::either(out, support(n.args[k], var));
-          return out;
-        },
-        [&](const Sum& n) -> plan::Set { return n.var == var ? everything() : support(n.body, var); });
+  // The coordinates along one variable, as an algebra of sets; none at all: nothing.
+  struct Along {
+    using Coordinates = std::optional<plan::Set>;
+    Distributor& of;
+    const IndexVar& var;
+
+    Coordinates never() const { return std::nullopt; }
+    Coordinates always() const { return plan::Everything{}; }
+    Coordinates both(const Coordinates& a, const Coordinates& b) const {
+      return a && b ? Coordinates(plan::both(*a, *b)) : std::nullopt;
+    }
+    Coordinates either(const Coordinates& a, const Coordinates& b) const {
+      return a && b ? Coordinates(plan::either(*a, *b)) : a ? a : b;
+    }
+    Coordinates access(const Access& n) const { return of.support(n, var); }
+  };
+
+  // Where an access may store something, along one variable.
+  plan::Set support(const Access& n, const IndexVar& var) {
+    if (n.tensor.origin() == Origin::Temporary) {
+      // Inside of a loop over the variable, a temporary is what it begins with where its own factors are not there.
+      if (std::find(n.indices.begin(), n.indices.end(), var) != n.indices.end()) return plan::Everything{};
+      return support(made_by_[n.tensor], var);
+    }
+    std::optional<size_t> k = find(n);
+    auto use = std::find(n.indices.begin(), n.indices.end(), var);
+    if (!k || use == n.indices.end() || !fetched_.contains(*k)) return plan::Everything{};
+    // A dense tensor has all coordinates of its range.
+    if (n.tensor.format().is_dense() && !accesses_[*k].split) return plan::Everything{};
+    size_t level = n.tensor.format().level_of(size_t(use - n.indices.begin()));
+    return plan::Occurring{*k, level};
+  }
+
+  // Where assignments have an effect.
+  plan::Set support(const std::vector<Assign>& assigns, const IndexVar& var) {
+    Along along{*this, var};
+    Along::Coordinates out;
+    for (const Assign& assign : assigns)
+      out = along.either(out, PresenceOf(along).other_than(assign.rhs, neutral_of(assign)));
+    return out.value_or(plan::Everything{});
+  }
+
+  // Where the other operand of an operation is needed: wherever this one is there, if it swallows that otherwise.
+  plan::Set needed_beside(const Binary& n, Side side, const IndexVar& var) {
+    Along along{*this, var};
+    auto presence = PresenceOf(along)(side == Side::Left ? n.a : n.b);
+    if (!presence.fill || !swallows(n.op, side, *presence.fill, type_of(Expr(n)))) return plan::Everything{};
+    return presence.where.value_or(plan::Everything{});
   }
 
   // What the factors around an access leave of a variable, over all its uses.
@@ -241,15 +252,9 @@ class Distributor {
       if (same(*a, access)) all = all ? plan::either(*all, around) : around;
       return;
     }
-    if (auto* n = expr.as<Binary>(); n && n->op == BinaryOp::Mul) {
-      uses_of(n->a, access, var, plan::both(around, support(n->b, var)), all);
-      uses_of(n->b, access, var, plan::both(around, support(n->a, var)), all);
-      return;
-    }
-    if (auto* n = expr.as<Binary>(); n && n->op == BinaryOp::Div) {
-      // x / y is computed where x is.
-      uses_of(n->a, access, var, around, all);
-      uses_of(n->b, access, var, plan::both(around, support(n->a, var)), all);
+    if (auto* n = expr.as<Binary>()) {
+      uses_of(n->a, access, var, plan::both(around, needed_beside(*n, Side::Right, var)), all);
+      uses_of(n->b, access, var, plan::both(around, needed_beside(*n, Side::Left, var)), all);
       return;
     }
     children(expr, [&](const auto& child) {
@@ -264,7 +269,7 @@ class Distributor {
       plan::Projection& projection = plan_.accesses[k].projections[d];
       if (!std::holds_alternative<plan::Replicate>(projection)) continue;
       if (keeps_whole(k, a.access.tensor.format().level_of(d))) continue;
-      plan::Set set = k > 0 ? context(a.access, a.access.indices[d]) : result_support(a.access.indices[d]);
+      plan::Set set = k > 0 ? context(a.access, a.access.indices[d]) : support(results_, a.access.indices[d]);
       if (!is_worth_it(set, k)) set = plan::Everything{};
       // Where coordinates come from positions, loops come to no others, and the piece has places for no others.
       if (a.by_position[d] && fetched_.contains(a.by_position[d]->access)) set = plan::both(set, *a.by_position[d]);
@@ -274,15 +279,6 @@ class Distributor {
     }
     depends_[k].insert(more.begin(), more.end());
     fetched_.insert(k);
-  }
-
-  plan::Set result_support(const IndexVar& var) {
-    std::optional<plan::Set> all;
-    for (const Expr& rhs : result_rhs_) {
-      plan::Set one = support(rhs, var);
-      all = all ? plan::either(*all, one) : one;
-    }
-    return all.value_or(plan::Set(plan::Everything{}));
   }
 
   // Only where it is cut by loops that do not cut this one anyhow: pieces that match stay as they are. What is fetched
@@ -374,8 +370,9 @@ class Distributor {
   std::set<size_t> fetched_;
   std::map<size_t, size_t> walked_;               // accesses whose positions loops count, from this level on
   std::map<IndexVar, plan::Occurring> split_by_;  // variables whose coordinates come from the positions of an access
-  std::map<TensorVar, std::vector<Expr>> made_by_;
-  std::vector<Expr> rhs_, result_rhs_;
+  std::map<TensorVar, std::vector<Assign>> made_by_;
+  std::vector<Expr> rhs_;
+  std::vector<Assign> results_;
 };
 
 }  // namespace

@@ -38,7 +38,7 @@ std::optional<Room> hashed_room(Context& c, const Scope& s, const Where& where, 
       if (vars[level] == var && !stores_all(c.functions(k + 1, level)))
         levels.insert_or_assign(k, level), atoms.insert(k);
   }
-  Formula touched = where_active(c, s, made.rhs, atoms);
+  Formula touched = where_active(c, s, made, atoms);
   if (touched.is_always()) return {};
   Expr stored = ir::int64(0);
   for (int k : touched.atoms()) stored = stored + c.stored_positions(k + 1, levels.at(k));

@@ -74,8 +74,10 @@ struct Lowered {
   std::vector<notation::Access> operands;  // tensors 1, 2, … of the call
   /// Appended: the pattern stands, and values are written where it has them.
   bool keeps_pattern = false;
-  /// The values must be zero before the call.
-  bool zero_first = false;
+  /// What elements of a result hold that no value has come to (`notation::background_of`), and whether all values must be that
+  /// before the call.
+  Scalar background;
+  bool fill_first = false;
   /// Numbers that stay symbolic, in the order of the call's scalars.
   std::vector<RunTimeNumber> scalars;
   /// Dense levels of pieces that the kernel takes to cover their whole dimension.

@@ -3,29 +3,38 @@
 #include <limits>
 
 #include "lower/iterate/pattern.hpp"
+#include "lower/operation.hpp"
 #include "lower/result/elements.hpp"
 #include "lower/values.hpp"
 #include "lower/visit.hpp"
+#include "notation/arithmetic.hpp"
 
 namespace spdistal::lower {
 
 using namespace notation;
 using ir::Expr;
-using ir::StoreMode;
 using ir::Var;
 
 namespace {
 
 Expr truth(bool value) { return ir::literal(ir::Scalar::of(value)); }
 
+// A number or an array, with the fill value of the temporary.
+Var make_filled(Context& c, const std::string& name, const TensorVar& tensor, const Expr& count) {
+  Expr fill = ir::literal(tensor.fill());
+  if (tensor.order() == 0) return c.f.variable(name, fill);
+  if (is_zero(tensor.fill())) return c.f.allocate(name, tensor.type(), count, ir::Fill::Zeroed);
+  Var out = c.f.allocate(name, tensor.type(), count, ir::Fill::Uninitialised);
+  c.f.loop("p_" + name, ir::int64(0), count, [&](const Var& p) { c.f.store(out, p, fill); });
+  return out;
+}
+
 Temporary make_dense(Context& c, const Scope& s, const Access& made, const Stmt& producer) {
   std::string name = c.name(made.tensor);
   std::vector<Expr> sizes;
   Expr count = ir::int64(1);
   for (const IndexVar& var : made.indices) sizes.push_back(size(c, s, var)), count = count * sizes.back();
-  Var values = made.indices.empty() ? c.f.variable(name, ir::zero(ir::value_of(made.tensor.type())))
-                                    : c.f.allocate(name, made.tensor.type(), count, ir::Fill::Zeroed);
-  Temporary out{values, sizes};
+  Temporary out{make_filled(c, name, made.tensor, count), sizes};
   if (sizes.empty()) out.made_by = producer;
   return out;
 }
@@ -55,20 +64,21 @@ void clean(Context& c, const Temporary& temporary, const std::string& name) {
 // The value of an assignment, computed where values are wanted.
 Expr filled_value(Context& c, const Scope& s, const Assign& assign) {
   ScalarType type = assign.lhs.tensor.type();
-  if (ir::constant(s.assembling.fills)) return c.f.constant("value", ir::cast(type, value(c, s, assign.rhs)));
+  if (ir::constant(s.assembling.fills)) return c.f.constant("value", taken_as(type, value(c, s, assign.rhs)));
   Var out = c.f.variable("value", ir::zero(ir::value_of(type)));
-  when_filling(c, s, [&] { c.f.assign(out, ir::cast(type, value(c, s, assign.rhs))); });
+  when_filling(c, s, [&] { c.f.assign(out, taken_as(type, value(c, s, assign.rhs))); });
   return out;
 }
 
-// Adds to what was touched before, or lists what was not.
+// Combines with what was touched before, or lists what was not.
 void touch(Context& c, const Scope& s, const Temporary& temporary, const Assign& assign) {
   Expr coordinate = s.values.at(assign.lhs.indices[0]);
   Expr at = find_slot(c, temporary, c.name(assign.lhs.tensor), coordinate);
   std::optional<Expr> v;
   if (may_fill(s)) v = filled_value(c, s, assign);
   c.f.when(
-      ir::load(*temporary.marks, at), [&] { when_filling(c, s, [&] { c.f.store_add(temporary.values, at, *v); }); },
+      ir::load(*temporary.marks, at),
+      [&] { when_filling(c, s, [&] { store_combined(c, assign.op, temporary.values, at, *v); }); },
       [&] {
         c.f.store(*temporary.marks, at, truth(true));
         c.f.store(*temporary.list, *temporary.count, ir::cast(temporary.list->type.scalar, coordinate));
@@ -140,17 +150,19 @@ void visit_where(Context& c, const Scope& s, const Where& where) {
 void write_temporary(Context& c, const Scope& s, const Assign& assign) {
   const Temporary& temporary = s.temporaries.at(assign.lhs.tensor);
   ScalarType type = assign.lhs.tensor.type();
+  bool sets = assign.op == AssignOp::Set;
   auto write = [&] {
     if (temporary.list) return touch(c, s, temporary, assign);
     Expr v = value(c, s, assign.rhs);
-    bool adds = assign.op == AssignOp::Add;
-    if (!assign.lhs.indices.empty())
-      store(c, temporary.values, temporary_position(s, temporary, assign.lhs.indices), v,
-            adds ? StoreMode::Add : StoreMode::Set);
-    else if (adds) c.f.increase(temporary.values, ir::cast(type, v));
-    else c.f.assign(temporary.values, ir::cast(type, v));
+    if (assign.lhs.indices.empty()) {
+      Expr next = taken_as(type, v);
+      return c.f.assign(temporary.values, sets ? next : combine(assign.op, temporary.values, next));
+    }
+    Expr at = temporary_position(s, temporary, assign.lhs.indices);
+    if (sets) store(c, temporary.values, at, v);
+    else store_combined(c, assign.op, temporary.values, at, v);
   };
-  if (std::optional<Expr> condition = presence(c, s, assign.rhs)) c.f.when(*condition, write);
+  if (std::optional<Expr> condition = presence(c, s, assign)) c.f.when(*condition, write);
   else write();
 }
 

@@ -5,8 +5,10 @@
 #include "base/require.hpp"
 #include "lower/access.hpp"
 #include "lower/iterate/positions.hpp"
+#include "lower/operation.hpp"
 #include "lower/temporaries.hpp"
 #include "machine/print.hpp"
+#include "notation/presence.hpp"
 
 namespace spdistal::lower {
 
@@ -17,7 +19,9 @@ using ir::Var;
 namespace {
 
 ir::BinaryOp op_of(notation::BinaryOp op) {
-  static constexpr ir::BinaryOp ops[] = {ir::BinaryOp::Add, ir::BinaryOp::Sub, ir::BinaryOp::Mul, ir::BinaryOp::Div};
+  static constexpr ir::BinaryOp ops[] = {ir::BinaryOp::Add, ir::BinaryOp::Sub, ir::BinaryOp::Mul, ir::BinaryOp::Div,
+                                         ir::BinaryOp::Lt,  ir::BinaryOp::Le,  ir::BinaryOp::Gt,  ir::BinaryOp::Ge,
+                                         ir::BinaryOp::Eq,  ir::BinaryOp::Ne,  ir::BinaryOp::And, ir::BinaryOp::Or};
   return ops[size_t(op)];
 }
 
@@ -27,14 +31,15 @@ bool may_trap(const Expr& divisor) {
   return !known || known->integer() == 0 || known->integer() == -1;
 }
 
+// The functions of kernel IR; sigmoid is written out, and min, max and select are operations.
 ir::Math math_of(Function function) {
-  switch (function) {
-    case Function::Sqrt: return ir::Math::Sqrt;
-    case Function::Abs: return ir::Math::Abs;
-    case Function::Exp: return ir::Math::Exp;
-    case Function::Log: return ir::Math::Log;
-    default: return ir::Math::Pow;
-  }
+  using ir::Math;
+  static constexpr Math all[] = {Math::Sqrt,  Math::Cbrt, Math::Abs,   Math::Exp,   Math::Expm1, Math::Log,
+                                 Math::Log1p, Math::Log2, Math::Log10, Math::Pow,   Math::Sin,   Math::Cos,
+                                 Math::Tan,   Math::Asin, Math::Acos,  Math::Atan,  Math::Atan2, Math::Sinh,
+                                 Math::Cosh,  Math::Tanh, Math::Erf,   Math::Floor, Math::Ceil,  Math::Round};
+  static_assert(std::size(all) == size_t(Function::Sigmoid));
+  return all[size_t(function)];
 }
 
 bool is_finite_literal(const notation::Expr& expr) {
@@ -43,13 +48,22 @@ bool is_finite_literal(const notation::Expr& expr) {
                                static_cast<const ScalarVariant&>(literal->value));
 }
 
-// May it be other than zero where a factor, or what is divided, is not stored and counts as zero? Then it is not computed:
-// products with infinities and with what is no number, and quotients by zero.
-bool tells_zeros_apart(const Binary& n) {
-  if (is_integral(type_of(notation::Expr(n)))) return false;  // zero by zero is zero, too
-  if (n.op == notation::BinaryOp::Div) return !is_finite_literal(n.b);
-  if (n.op != notation::BinaryOp::Mul) return false;
-  return !is_finite_literal(n.a) && !is_finite_literal(n.b);
+// Need something that swallows whatever it meets be told apart from a value that just looks like it? Not where both give the
+// same: of whole numbers and truth values, and beside a finite number.
+bool tells_absent_apart(ScalarType type, const std::vector<notation::Expr>& operands) {
+  return !is_integral(type) && std::none_of(operands.begin(), operands.end(), is_finite_literal);
+}
+
+bool swallows_anything(const Context& c, notation::BinaryOp op) {
+  switch (op) {
+    case notation::BinaryOp::Mul:
+    case notation::BinaryOp::Div:
+    case notation::BinaryOp::And:
+    case notation::BinaryOp::Or: return true;
+    case notation::BinaryOp::Add:
+    case notation::BinaryOp::Sub: return c.infinite;
+    default: return false;
+  }
 }
 
 Expr load_operand(Context& c, const Scope& s, int operand) {
@@ -58,36 +72,76 @@ Expr load_operand(Context& c, const Scope& s, int operand) {
           fmt::format("{} is read where all its levels were gone down", c.print(c.access(operand + 1))));
   if (state.value) return *state.value;
   Expr value = ir::load(c.vals_array(operand + 1), state.position);
-  return state.present ? ir::select(*state.present, value, ir::zero(ir::type_of(value))) : value;
+  return state.present ? ir::select(*state.present, value, ir::literal(c.tensor_var(operand + 1).fill())) : value;
 }
 
-// Where something of an expression is stored, as a condition at the place at hand; none: certainly.
-std::optional<Expr> where_present(const Context& c, const Scope& s, const notation::Expr& expr) {
-  using Condition = std::optional<Expr>;
-  auto of = [&](const notation::Expr& e) { return where_present(c, s, e); };
-  auto either = [&](const notation::Expr& x, const notation::Expr& y) -> Condition {
-    if (is_zero(x) || is_zero(y)) return of(is_zero(x) ? y : x);
-    Condition a = of(x), b = of(y);
-    return a && b ? Condition(*a || *b) : std::nullopt;
-  };
-  return match(
-      expr,
-      [&](const Access& n) -> Condition {
-        return s.temporaries.contains(n.tensor) ? std::nullopt : s.access(c.find_operand(n)).present;
-      },
-      [](const Literal&) -> Condition { return {}; }, [](const Argument&) -> Condition { return {}; },
-      [&](const Neg& n) { return of(n.a); },
-      [&](const Binary& n) -> Condition {
-        if (n.op == BinaryOp::Div) return of(n.a);
-        if (n.op != BinaryOp::Mul) return either(n.a, n.b);
-        Condition a = of(n.a), b = of(n.b);
-        return a && b ? Condition(*a && *b) : a ? a : b;
-      },
-      [&](const Call& n) -> Condition {
-        if (!info(n.function).keeps_zero) return {};
-        return n.args.size() == 1 ? of(n.args[0]) : either(n.args[0], n.args[1]);
-      },
-      [](const Sum&) -> Condition { return {}; });
+// Conditions at the place at hand, as an algebra of sets: is something stored here?
+struct StoredHere {
+  const Context& c;
+  const Scope& s;
+
+  Expr never() const { return ir::literal(ir::Scalar::of(false)); }
+  Expr always() const { return ir::literal(ir::Scalar::of(true)); }
+  Expr both(const Expr& a, const Expr& b) const { return a && b; }
+  Expr either(const Expr& a, const Expr& b) const { return a || b; }
+  Expr access(const Access& n) const {
+    if (s.temporaries.contains(n.tensor)) return always();
+    return s.access(c.find_operand(n)).present.value_or(always());
+  }
+};
+
+// The value where something of an expression is stored, what the expression is without elsewhere.
+Expr where_stored(const Context& c, const Scope& s, const notation::Expr& expr, const Expr& value) {
+  StoredHere sets{c, s};
+  Presence<Expr> presence = PresenceOf(sets)(expr);
+  const ir::Scalar* known = ir::constant(presence.where);
+  if (!presence.fill || (known && known->as<bool>())) return value;
+  return ir::select(presence.where, value, ir::literal(convert(*presence.fill, ir::type_of(value).scalar)));
+}
+
+Expr applied(Function function, const std::vector<Expr>& args) {
+  switch (function) {
+    case Function::Min: return ir::min(args[0], args[1]);
+    case Function::Max: return ir::max(args[0], args[1]);
+    case Function::Sigmoid: {
+      Expr one = ir::one(ir::type_of(args[0]));
+      return one / (one + ir::call(ir::Math::Exp, std::vector<Expr>{-args[0]}));
+    }
+    default: return ir::call(math_of(function), args);
+  }
+}
+
+Expr call(Context& c, const Scope& s, const notation::Expr& expr, const Call& n) {
+  ScalarType type = type_of(expr);
+  if (n.function == Function::Select)
+    return ir::select(taken_as(ScalarType::Bool, value(c, s, n.args[0])), ir::cast(type, value(c, s, n.args[1])),
+                      ir::cast(type, value(c, s, n.args[2])));
+  ScalarType promoted = type_of(n.args[0]);
+  for (const notation::Expr& arg : n.args) promoted = promote(promoted, type_of(arg));
+  std::vector<Expr> args;
+  for (const notation::Expr& arg : n.args)
+    args.push_back(ir::cast(argument_type(n.function, promoted), value(c, s, arg)));
+  Expr out = ir::cast(type, applied(n.function, args));
+  bool swallows = info(n.function).types == FunctionInfo::Types::Ordered && tells_absent_apart(type, n.args);
+  return swallows || n.domain == Domain::Stored ? where_stored(c, s, expr, out) : out;
+}
+
+Expr binary(Context& c, const Scope& s, const notation::Expr& expr, const Binary& n) {
+  ScalarType type = type_of(expr);
+  bool may_swallow = swallows_anything(c, n.op);
+  if (std::optional<Scalar> known = may_swallow ? constant_of(expr) : std::nullopt)
+    return ir::literal(convert(*known, type));
+  ScalarType operands = is_logical(n.op)      ? ScalarType::Bool
+                        : is_comparison(n.op) ? promote(type_of(n.a), type_of(n.b))
+                                              : type;
+  Expr b = taken_as(operands, value(c, s, n.b)), a = taken_as(operands, value(c, s, n.a));
+  bool divides = n.op == notation::BinaryOp::Div && is_integral(type);
+  if (divides && may_trap(b)) return ir::call(ir::Math::Quotient, {a, b});
+  Expr out = ir::binary(op_of(n.op), a, b);
+  // What is divided by a finite number is none the wiser about what is divided.
+  std::vector<notation::Expr> others{n.b};
+  if (n.op != notation::BinaryOp::Div) others.push_back(n.a);
+  return may_swallow && tells_absent_apart(type, others) ? where_stored(c, s, expr, out) : out;
 }
 
 Expr argument(Context& c, const Argument& n) {
@@ -118,30 +172,9 @@ Expr value(Context& c, const Scope& s, const notation::Expr& expr) {
       [&](const Literal& n) -> Expr { return ir::literal(n.value); },
       [&](const Argument& n) -> Expr { return argument(c, n); },
       [&](const Neg& n) -> Expr { return -ir::cast(type_of(expr), value(c, s, n.a)); },
-      [&](const Binary& n) -> Expr {
-        ScalarType type = type_of(expr);
-        if (is_zero(expr)) return ir::zero(ir::value_of(type));
-        Expr b = ir::cast(type, value(c, s, n.b)), a = ir::cast(type, value(c, s, n.a));
-        bool divides = n.op == notation::BinaryOp::Div && is_integral(type);
-        if (divides && may_trap(b)) return ir::call(ir::Math::Quotient, {a, b});
-        Expr out = ir::binary(op_of(n.op), a, b);
-        if (!tells_zeros_apart(n)) return out;
-        std::optional<Expr> present = where_present(c, s, expr);
-        return present ? ir::select(*present, out, ir::zero(ir::type_of(out))) : out;
-      },
-      [&](const Call& n) -> Expr {
-        ScalarType type = type_of(n.args[0]);
-        for (const notation::Expr& arg : n.args) type = promote(type, type_of(arg));
-        bool keeps = n.function == Function::Abs || n.function == Function::Min || n.function == Function::Max;
-        if (is_integral(type) && !keeps) type = ScalarType::Float64;
-        std::vector<Expr> args;
-        for (const notation::Expr& arg : n.args) args.push_back(ir::cast(type, value(c, s, arg)));
-        if (n.function == Function::Min) return ir::min(args[0], args[1]);
-        if (n.function == Function::Max) return ir::max(args[0], args[1]);
-        return ir::call(math_of(n.function), args);
-      },
-      [&](const Sum&) -> Expr {
-        require(false, "sums are loops in concrete notation");
+      [&](const Binary& n) { return binary(c, s, expr, n); }, [&](const Call& n) { return call(c, s, expr, n); },
+      [&](const Reduction&) -> Expr {
+        require(false, "reductions are loops in concrete notation");
         return ir::int64(0);
       });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "level/kernel.hpp"
+#include "notation/arithmetic.hpp"
 
 namespace spdistal::lower {
 
@@ -24,7 +25,7 @@ ConcreteStatement insert_workspace(const ConcreteStatement& statement, const std
                   std::equal(wanted.begin(), wanted.begin() + long(outer), loops.begin(),
                              [&](const IndexVar& var, const Forall& loop) { return var == over(loop); });
   // The first of the remaining loops sums; the last dimension is visited again in each of its turns.
-  bool scatters = in_order && over(loops[outer]) != last &&
+  bool scatters = in_order && assign->op != AssignOp::Set && over(loops[outer]) != last &&
                   std::count(assign->lhs.indices.begin(), assign->lhs.indices.end(), last) == 1;
   if (!scatters) return statement;
 
@@ -32,14 +33,12 @@ ConcreteStatement insert_workspace(const ConcreteStatement& statement, const std
   IndexVar read(last.name().empty() ? "" : last.name() + "w");
   Pieces size = statement.provenance.root(last)->size;
   out.provenance.roots.push_back({read, size});
-  TensorVar workspace({Symbol("w"),
-                       promote(type_of(assign->rhs), ScalarType::Int32),
-                       {size.extent()},
-                       Format({Compressed}),
-                       Origin::Temporary});
+  ScalarType type = reduced_type(assign->op, type_of(assign->rhs));
+  TensorVar workspace(
+      {Symbol("w"), type, {size.extent()}, Format({Compressed}).filled(identity(assign->op, type)), Origin::Temporary});
   Access element = assign->lhs;
   std::replace(element.indices.begin(), element.indices.end(), last, read);
-  Stmt producer = Assign{Access{workspace, {last}}, AssignOp::Add, assign->rhs};
+  Stmt producer = Assign{Access{workspace, {last}}, assign->op, assign->rhs};
   for (size_t k = loops.size(); k-- > outer;) producer = Forall{loops[k].var, producer, loops[k].tags};
   Stmt body = Where{Forall{read, Assign{element, AssignOp::Set, Access{workspace, {read}}}}, producer};
   for (size_t k = outer; k-- > 0;) body = Forall{loops[k].var, body, loops[k].tags};

@@ -48,4 +48,14 @@ void copy_part(void* to, const void* from, size_t bytes, size_t whole, size_t ca
   copy_bytes(to, from, bytes);
 }
 
+void repeat_bytes(void* to, std::span<const std::byte> element, size_t bytes) {
+  auto* begin = static_cast<std::byte*>(to);
+  for (size_t done = 0; done < bytes;) {
+    const void* from = done == 0 ? element.data() : static_cast<const void*>(begin);
+    size_t next = std::min(done == 0 ? element.size() : done, bytes - done);
+    copy_bytes(begin + done, from, next);
+    done += next;
+  }
+}
+
 }  // namespace spdistal::memory

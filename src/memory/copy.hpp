@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstring>
+#include <span>
 #include <type_traits>
 
 namespace spdistal::memory {
@@ -23,6 +24,8 @@ inline bool same_bytes(const void* a, const void* b, size_t bytes) {
 void copy_large(void* to, const void* from, size_t bytes);
 /// Of many bytes: on all threads.
 void fill_bytes(void* to, std::byte value, size_t bytes);
+/// Element after element the same bytes, until all of `bytes` are filled.
+void repeat_bytes(void* to, std::span<const std::byte> element, size_t bytes);
 /// Bytes that are zero are the value 0, of every type.
 inline void zero_bytes(void* to, size_t bytes) { fill_bytes(to, std::byte(0), bytes); }
 

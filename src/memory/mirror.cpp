@@ -62,6 +62,16 @@ void Mirror::fill(Place place, std::byte value) {
   if (!host_.empty()) pool_of(place).fill(to, value, host_.size());
 }
 
+void Mirror::fill(Place place, std::span<const std::byte> element) {
+  std::byte* to = to_overwrite(place);
+  for (size_t done = 0; done < host_.size();) {
+    size_t next = std::min(done == 0 ? element.size() : done, host_.size() - done);
+    if (done == 0) pool_of(place).copy_in(to, element.data(), next);
+    else pool_of(place).copy(to + done, to, next);
+    done += next;
+  }
+}
+
 std::optional<Buffer> Mirror::newer() const {
   if (state_.load(std::memory_order_acquire) != State::DeviceNewer) return {};
   Place place = device_->memory.place();

@@ -49,6 +49,8 @@ class Mirror {
   std::byte* to_overwrite(Place place);
   /// All bytes have this value, on the device.
   void fill(Place place, std::byte value);
+  /// Element after element has these bytes, on the device.
+  void fill(Place place, std::span<const std::byte> element);
   /// Takes memory of a device that holds what the host's side is to hold.
   void adopt(Buffer device);
 

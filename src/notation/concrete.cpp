@@ -76,7 +76,7 @@ class Verifier {
       if (access.tensor.origin() == Origin::Temporary && !readable_.contains(access.tensor))
         fail("a temporary is read only in the consumer of its where");
     });
-    each<Sum>(assign.rhs, [&](const Sum&) { fail("sums are loops in concrete notation"); });
+    each<Reduction>(assign.rhs, [&](const Reduction&) { fail("reductions are loops in concrete notation"); });
   }
 
   const ConcreteStatement& statement_;

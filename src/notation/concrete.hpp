@@ -51,7 +51,7 @@ struct Forall {
   LoopTags tags = {};
   static constexpr auto fields = std::tuple{&Forall::var, &Forall::body, &Forall::tags};
 };
-/// The temporary that the producer writes is zero at first, for each execution of the where.
+/// The temporary that the producer writes holds its fill value at first, for each execution of the where.
 struct Where {
   Stmt consumer, producer;
   static constexpr auto fields = std::tuple{&Where::consumer, &Where::producer};
@@ -68,7 +68,8 @@ struct Sequence {
 };
 struct StmtKinds : Kinds<Forall, Where, Assign, Sequence> {};
 
-/// What the result holds before the first iteration: zero, or what it held before the statement (+=).
+/// What the result holds before the first iteration: its background (`background_of`, mostly zero), or what it held before the
+/// statement (+=).
 enum class Start : uint8_t { Zero, Old };
 
 struct ConcreteStatement {

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "notation/arithmetic.hpp"
 #include "notation/check.hpp"
 
 namespace spdistal::notation {
@@ -63,7 +64,7 @@ class Nesting {
   std::map<IndexVar, std::set<IndexVar>> inside_;
 };
 
-// Are all loops over the result's variables outside of those that sum?
+// Are all loops over the result's variables outside of those that reduce?
 bool sums_inside(const std::vector<IndexVar>& loops, const Access& result) {
   auto of_result = [&](const IndexVar& var) {
     return std::find(result.indices.begin(), result.indices.end(), var) != result.indices.end();
@@ -71,10 +72,15 @@ bool sums_inside(const std::vector<IndexVar>& loops, const Access& result) {
   return std::is_partitioned(loops.begin(), loops.end(), of_result);
 }
 
-bool has_sum(const Expr& expr) {
+bool has_reduction(const Expr& expr) {
   bool found = false;
-  each<Sum>(expr, [&](const Sum&) { found = true; });
+  each<Reduction>(expr, [&](const Reduction&) { found = true; });
   return found;
+}
+
+const Reduction* as_sum(const Expr& expr) {
+  const Reduction* reduction = expr.as<Reduction>();
+  return reduction && reduction->op == AssignOp::Add ? reduction : nullptr;
 }
 
 // Moves sums outwards through products, negations and the upper side of quotients, which does not change the value and
@@ -84,29 +90,31 @@ Expr hoist_sums(const Expr& expr) {
   return rewrite(
       expr,
       [](const Neg& n) -> Expr {
-        if (auto* sum = n.a.as<Sum>()) return Sum{sum->var, hoist_sums(Neg{sum->body})};
+        if (auto* sum = as_sum(n.a)) return Reduction{AssignOp::Add, sum->var, hoist_sums(Neg{sum->body})};
         return n;
       },
       [](const Binary& n) -> Expr {
         bool product = n.op == BinaryOp::Mul;
         bool quotient = n.op == BinaryOp::Div && !is_integral(type_of(n));
-        if (auto* sum = n.a.as<Sum>(); sum && (product || quotient))
-          if (!uses(n.b, sum->var) && !has_sum(n.b)) return Sum{sum->var, hoist_sums(Binary{n.op, sum->body, n.b})};
-        if (auto* sum = n.b.as<Sum>(); sum && product)
-          if (!uses(n.a, sum->var) && !has_sum(n.a)) return Sum{sum->var, hoist_sums(Binary{n.op, n.a, sum->body})};
+        if (auto* sum = as_sum(n.a); sum && (product || quotient))
+          if (!uses(n.b, sum->var) && !has_reduction(n.b))
+            return Reduction{AssignOp::Add, sum->var, hoist_sums(Binary{n.op, sum->body, n.b})};
+        if (auto* sum = as_sum(n.b); sum && product)
+          if (!uses(n.a, sum->var) && !has_reduction(n.a))
+            return Reduction{AssignOp::Add, sum->var, hoist_sums(Binary{n.op, n.a, sum->body})};
         return n;
       });
 }
 
-// Two sums may use one variable; each loop has its own. Later sums get a new variable of the same name.
-class SumRenamer {
+// Two reductions may use one variable; each loop has its own. Later ones get a new variable of the same name.
+class ReductionRenamer {
  public:
   std::vector<std::pair<IndexVar, IndexVar>> renamed;  // new variable, the one it stands for
 
   Expr operator()(const Expr& expr) {
-    if (auto* sum = expr.as<Sum>()) {
-      Expr body = sum->body;
-      IndexVar var = sum->var;
+    if (auto* reduction = expr.as<Reduction>()) {
+      Expr body = reduction->body;
+      IndexVar var = reduction->var;
       if (!used_.insert(var).second) {
         IndexVar fresh(var.name());
         body = rename(body, {{var, fresh}});
@@ -114,7 +122,7 @@ class SumRenamer {
         var = fresh;
         used_.insert(fresh);
       }
-      return Sum{var, (*this)(body)};
+      return Reduction{reduction->op, var, (*this)(body)};
     }
     return map_children(expr, *this);
   }
@@ -123,17 +131,22 @@ class SumRenamer {
   std::set<IndexVar> used_;
 };
 
+// Has the result elements that no assignment comes to: all but a diagonal? They hold its fill value, whatever it begins with.
+bool leaves_elements_out(const Access& lhs) {
+  return std::set<IndexVar>(lhs.indices.begin(), lhs.indices.end()).size() < lhs.indices.size();
+}
+
 class Concretizer {
  public:
   Concretizer(std::vector<IndexVar> order) : order_(std::move(order)) {}
 
-  // Loops over free, and over the sums at the root of rhs, around lhs op rhs.
+  // Loops over free, and over the reductions at the root of rhs, around lhs op rhs.
   Stmt nest(const Access& lhs, AssignOp op, Expr rhs, std::vector<IndexVar> free) {
     std::vector<IndexVar> loops = std::move(free);
-    while (auto* sum = sums_in_place(lhs.tensor.type(), type_of(rhs)) ? rhs.as<Sum>() : nullptr) {
-      loops.push_back(sum->var);
-      op = AssignOp::Add;
-      Expr body = sum->body;
+    while (const Reduction* reduction = reduction_in_place(lhs, op, rhs)) {
+      loops.push_back(reduction->var);
+      op = reduction->op;
+      Expr body = reduction->body;
       rhs = body;
     }
     std::vector<Stmt> producers;
@@ -147,11 +160,24 @@ class Concretizer {
   }
 
  private:
-  // Replaces the outermost sums inside expr by scalars that producers compute.
+  // The reduction at the root of what is assigned, where its values can meet those of the left side one by one.
+  static const Reduction* reduction_in_place(const Access& lhs, AssignOp op, const Expr& rhs) {
+    const Reduction* reduction = rhs.as<Reduction>();
+    if (!reduction || (op != AssignOp::Set && op != reduction->op)) return nullptr;
+    const TensorVar& result = lhs.tensor;
+    if (!reduces_in_place(reduction->op, result.type(), type_of(rhs))) return nullptr;
+    Scalar begins = convert(identity(reduction->op, type_of(rhs)), result.type());
+    bool begins_anew = op == AssignOp::Set && leaves_elements_out(lhs) && !same_number(begins, result.fill());
+    return begins_anew ? nullptr : reduction;
+  }
+  // Replaces the outermost reductions inside expr by scalars that producers compute.
   Expr extract(const Expr& expr, std::vector<Stmt>& producers) {
-    if (!expr.is<Sum>()) return map_children(expr, [&](const Expr& child) { return extract(child, producers); });
-    TensorVar scalar({Symbol("t"), type_of(expr), {}, Format(), Origin::Temporary});
-    producers.push_back(nest(Access{scalar, {}}, AssignOp::Add, expr, {}));
+    const Reduction* reduction = expr.as<Reduction>();
+    if (!reduction) return map_children(expr, [&](const Expr& child) { return extract(child, producers); });
+    ScalarType type = type_of(expr);
+    Format format = Format().filled(identity(reduction->op, type));
+    TensorVar scalar({Symbol("t"), type, {}, format, Origin::Temporary});
+    producers.push_back(nest(Access{scalar, {}}, reduction->op, expr, {}));
     return Access{scalar, {}};
   }
   size_t rank(const IndexVar& var) const {
@@ -185,16 +211,22 @@ std::vector<IndexVar> loop_order(const Assignment& assignment) {
   return agree && sums_inside(out, result) ? out : by_result.order(all);
 }
 
-bool sums_in_place(ScalarType result, ScalarType value) {
-  return !is_integral(result) || (is_integral(value) && result != ScalarType::Bool);
+bool reduces_in_place(AssignOp op, ScalarType result, ScalarType value) {
+  switch (op) {
+    case AssignOp::Or:
+    case AssignOp::And: return result == ScalarType::Bool;
+    case AssignOp::Min:
+    case AssignOp::Max: return !is_integral(result) || result == reduced_type(op, value);
+    default: return !is_integral(result) || (is_integral(value) && result != ScalarType::Bool);
+  }
 }
 
 Result<ConcreteStatement> concretize(const Assignment& assignment) {
   Result<std::map<IndexVar, Extent>> extents = infer_extents(assignment);
   if (!extents) return extents.refusal();
 
-  Assignment summed = with_sums(assignment);
-  SumRenamer unique;
+  Assignment summed = with_reductions(assignment);
+  ReductionRenamer unique;
   summed.rhs = hoist_sums(unique(summed.rhs));
   for (const auto& [fresh, old] : unique.renamed) (*extents).emplace(fresh, (*extents).at(old));
 

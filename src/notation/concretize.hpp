@@ -1,4 +1,4 @@
-// Index notation -> concrete notation: sums become loops, in an order that suits the formats.
+// Index notation -> concrete notation: reductions become loops, in an order that suits the formats.
 //
 //   a(i) = B(i,j) * c(j)               forall i, j: a(i) += B(i,j) * c(j)
 //   a(i) = b(i) + B(i,j) * c(j)        forall i: a(i) = b(i) + t  where  t: forall j: t += B(i,j) * c(j)
@@ -11,8 +11,8 @@ namespace spdistal::notation {
 /// Requires a statement that `check` accepts. Refuses where the extents of a variable differ.
 Result<ConcreteStatement> concretize(const Assignment& assignment);
 
-/// Can terms be added up in the result itself? Not where each would be rounded to an integer or a truth value first.
-bool sums_in_place(ScalarType result, ScalarType value);
+/// Can values be put together in the result itself? Not where each would be rounded to an integer or a truth value first.
+bool reduces_in_place(AssignOp op, ScalarType result, ScalarType value);
 
 /// An order of the variables that walks every sparse tensor along its levels where one exists: levels of sparse tensors
 /// bind, in the order of the tensors; levels of dense ones are followed where nothing speaks against it. A sparse result

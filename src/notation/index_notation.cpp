@@ -16,10 +16,10 @@ void collect(std::vector<IndexVar>& out, const Expr& expr) {
   children(expr, [&](const Expr& child) { collect(out, child); });
 }
 
-// Is var bound by an explicit sum somewhere in expr?
-bool summed(const Expr& expr, const IndexVar& var) {
+// Is var bound by an explicit reduction somewhere in expr?
+bool reduced(const Expr& expr, const IndexVar& var) {
   bool found = false;
-  each<Sum>(expr, [&](const Sum& sum) { found |= sum.var == var; });
+  each<Reduction>(expr, [&](const Reduction& n) { found |= n.var == var; });
   return found;
 }
 
@@ -30,62 +30,91 @@ Expr sum_smallest(const Expr& expr, const IndexVar& var) {
   children(expr, [&](const Expr& child) {
     if (uses(child, var)) using_children++, only = child;
   });
-  if (using_children != 1) return Sum{var, expr};
+  if (using_children != 1) return Reduction{AssignOp::Add, var, expr};
   Expr inner = sum_smallest(*only, var);
-  // A sum over all of another sum's body goes around that one.
-  if (auto* sum = inner.as<Sum>(); expr.is<Sum>() && sum && sum->var == var && sum->body.same_as(*only))
-    return Sum{var, expr};
+  // A sum over all of another reduction's body goes around that one.
+  if (auto* sum = inner.as<Reduction>(); expr.is<Reduction>() && sum && sum->var == var && sum->body.same_as(*only))
+    return Reduction{AssignOp::Add, var, expr};
   return map_children(expr, [&](const Expr& child) { return uses(child, var) ? inner : child; });
+}
+
+ScalarType real_of(ScalarType type) {
+  return type == ScalarType::Complex64    ? ScalarType::Float32
+         : type == ScalarType::Complex128 ? ScalarType::Float64
+                                          : type;
 }
 
 }  // namespace
 
 const std::vector<FunctionInfo>& functions() {
-  static const std::vector<FunctionInfo> all = {{Function::Sqrt, "sqrt", 1, true}, {Function::Abs, "abs", 1, true},
-                                                {Function::Exp, "exp", 1, false},  {Function::Log, "log", 1, false},
-                                                {Function::Pow, "pow", 2, false},  {Function::Min, "min", 2, true},
-                                                {Function::Max, "max", 2, true}};
+  using enum FunctionInfo::Types;
+  static const std::vector<FunctionInfo> all = {
+      {Function::Sqrt, "sqrt", 1, Floating},   {Function::Cbrt, "cbrt", 1, Real},
+      {Function::Abs, "abs", 1, Any},          {Function::Exp, "exp", 1, Floating},
+      {Function::Expm1, "expm1", 1, Real},     {Function::Log, "log", 1, Floating},
+      {Function::Log1p, "log1p", 1, Real},     {Function::Log2, "log2", 1, Real},
+      {Function::Log10, "log10", 1, Real},     {Function::Pow, "pow", 2, Floating},
+      {Function::Sin, "sin", 1, Floating},     {Function::Cos, "cos", 1, Floating},
+      {Function::Tan, "tan", 1, Floating},     {Function::Asin, "asin", 1, Floating},
+      {Function::Acos, "acos", 1, Floating},   {Function::Atan, "atan", 1, Floating},
+      {Function::Atan2, "atan2", 2, Real},     {Function::Sinh, "sinh", 1, Floating},
+      {Function::Cosh, "cosh", 1, Floating},   {Function::Tanh, "tanh", 1, Floating},
+      {Function::Erf, "erf", 1, Real},         {Function::Floor, "floor", 1, Real},
+      {Function::Ceil, "ceil", 1, Real},       {Function::Round, "round", 1, Real},
+      {Function::Sigmoid, "sigmoid", 1, Real}, {Function::Min, "min", 2, Ordered},
+      {Function::Max, "max", 2, Ordered},      {Function::Select, "select", 3, Choice}};
   return all;
 }
 
 const FunctionInfo& info(Function function) { return functions()[size_t(function)]; }
 
-bool is_zero(const Expr& expr) {
-  return match(
-      expr, [](const Access&) { return false; },
-      [](const Literal& n) {
-        return std::visit([](auto v) { return v == decltype(v){}; }, static_cast<const ScalarVariant&>(n.value));
-      },
-      [](const Argument&) { return false; }, [](const Neg& n) { return is_zero(n.a); },
-      [](const Binary& n) {
-        if (n.op == BinaryOp::Mul) return is_zero(n.a) || is_zero(n.b);
-        return is_zero(n.a) && (n.op == BinaryOp::Div || is_zero(n.b));
-      },
-      [](const Call& n) { return info(n.function).keeps_zero && std::all_of(n.args.begin(), n.args.end(), is_zero); },
-      [](const Sum& n) { return is_zero(n.body); });
+const std::vector<OperationInfo>& operations() {
+  static const std::vector<OperationInfo> all = {
+      {AssignOp::Set, "=", "", "set"},           {AssignOp::Add, "+=", "sum", "summed"},
+      {AssignOp::Mul, "*=", "prod", "reduced"},  {AssignOp::Min, "min=", "min", "reduced"},
+      {AssignOp::Max, "max=", "max", "reduced"}, {AssignOp::Or, "|=", "any", "reduced"},
+      {AssignOp::And, "&=", "all", "reduced"}};
+  return all;
+}
+
+const OperationInfo& info(AssignOp op) { return operations()[size_t(op)]; }
+
+bool is_comparison(BinaryOp op) { return op >= BinaryOp::Lt && op <= BinaryOp::Ne; }
+bool is_logical(BinaryOp op) { return op == BinaryOp::And || op == BinaryOp::Or; }
+
+ScalarType argument_type(Function function, ScalarType promoted) {
+  switch (info(function).types) {
+    case FunctionInfo::Types::Floating:
+    case FunctionInfo::Types::Real: return is_integral(promoted) ? ScalarType::Float64 : promoted;
+    default: return promoted;
+  }
+}
+
+ScalarType reduced_type(AssignOp op, ScalarType value) {
+  return op == AssignOp::Or || op == AssignOp::And ? ScalarType::Bool : promote(value, ScalarType::Int32);
 }
 
 ScalarType type_of(const Expr& expr) {
-  auto real_of = [](ScalarType t) {
-    return t == ScalarType::Complex64 ? ScalarType::Float32 : t == ScalarType::Complex128 ? ScalarType::Float64 : t;
-  };
-  auto floating = [](ScalarType t) { return is_integral(t) ? ScalarType::Float64 : t; };
   return match(
       expr, [](const Access& n) { return n.tensor.type(); }, [](const Literal& n) { return n.value.type(); },
       [](const Argument& n) { return n.value.type(); },
       [](const Neg& n) { return promote(type_of(n.a), ScalarType::Int32); },
-      [](const Binary& n) { return promote(type_of(n.a), type_of(n.b)); },
-      [&](const Call& n) {
+      [](const Binary& n) {
+        if (is_comparison(n.op) || is_logical(n.op)) return ScalarType::Bool;
+        return promote(type_of(n.a), type_of(n.b));
+      },
+      [](const Call& n) {
+        if (n.function == Function::Select) {
+          ScalarType yes = type_of(n.args[1]), no = type_of(n.args[2]);
+          return yes == no ? yes : promote(yes, no);
+        }
         ScalarType type = type_of(n.args[0]);
         for (const Expr& arg : n.args) type = promote(type, type_of(arg));
-        switch (n.function) {
-          case Function::Abs: return real_of(type);
-          case Function::Min:
-          case Function::Max: return type;
-          default: return floating(type);
-        }
+        type = argument_type(n.function, type);
+        ScalarType given = n.function == Function::Abs ? real_of(type) : type;
+        return n.domain == Domain::Stored ? promote(given, type_of(n.args[0])) : given;
       },
-      [](const Sum& n) { return promote(type_of(n.body), ScalarType::Int32); });
+      [](const Reduction& n) { return reduced_type(n.op, type_of(n.body)); });
 }
 
 std::vector<IndexVar> variables(const Expr& expr) {
@@ -139,20 +168,34 @@ Expr rename(const Expr& expr, const std::vector<std::pair<IndexVar, IndexVar>>& 
         for (IndexVar& var : out.indices) var = renamed(var);
         return out;
       },
-      [&](const Sum& n) -> Expr {
-        return Sum{renamed(n.var), n.body};
+      [&](const Reduction& n) -> Expr {
+        return Reduction{n.op, renamed(n.var), n.body};
       });
 }
 
-Assignment with_sums(const Assignment& assignment) {
+Assignment with_reductions(const Assignment& assignment) {
   Assignment out = assignment;
   const std::vector<IndexVar>& free = assignment.lhs.indices;
-  std::vector<IndexVar> reduced = variables(assignment.rhs);
-  // The last variable is summed innermost, so that sums over one sub-expression nest in the order of first use.
-  for (auto var = reduced.rbegin(); var != reduced.rend(); ++var)
-    if (std::find(free.begin(), free.end(), *var) == free.end() && !summed(out.rhs, *var))
-      out.rhs = sum_smallest(out.rhs, *var);
+  std::vector<IndexVar> open = variables(assignment.rhs);
+  bool sums = assignment.op == AssignOp::Set || assignment.op == AssignOp::Add;
+  // The last variable is reduced innermost, so that reductions of one sub-expression nest in the order of first use.
+  for (auto var = open.rbegin(); var != open.rend(); ++var)
+    if (std::find(free.begin(), free.end(), *var) == free.end() && !reduced(out.rhs, *var))
+      out.rhs = sums ? sum_smallest(out.rhs, *var) : Reduction{assignment.op, *var, out.rhs};
   return out;
+}
+
+Expr combined(AssignOp op, const Expr& there, const Expr& value) {
+  switch (op) {
+    case AssignOp::Set: return value;
+    case AssignOp::Add: return Binary{BinaryOp::Add, there, value};
+    case AssignOp::Mul: return Binary{BinaryOp::Mul, there, value};
+    case AssignOp::Min: return Call{Function::Min, {there, value}};
+    case AssignOp::Max: return Call{Function::Max, {there, value}};
+    case AssignOp::Or: return Binary{BinaryOp::Or, there, value};
+    case AssignOp::And: break;
+  }
+  return Binary{BinaryOp::And, there, value};
 }
 
 }  // namespace spdistal::notation

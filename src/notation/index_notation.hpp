@@ -2,9 +2,10 @@
 //
 //   a(i) = B(i,j) * c(j)
 //
-// Meaning: for all values of the variables on the left, the element on the left is set (=) or increased (+=) by the
-// right side. A variable that stands on the right only is summed over the smallest sub-expression that holds all its
-// uses, or over the body of an explicit sum(j, …).
+// Meaning: for all values of the variables on the left, the element on the left is set (=) to the right side, or combined
+// with it (+=, min=, …). A variable that stands on the right only is reduced by an explicit sum(j, …), min(j, …), …; else it is
+// summed over the smallest sub-expression that holds all its uses, or, in a statement with min=, max=, *=, |= or &=, reduced by that
+// operation over the whole right side.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -18,8 +19,17 @@ namespace spdistal::notation {
 struct ExprKinds;
 using Expr = Handle<ExprKinds>;
 
-enum class BinaryOp : uint8_t { Add, Sub, Mul, Div };
-enum class Function : uint8_t { Sqrt, Abs, Exp, Log, Pow, Min, Max };
+enum class BinaryOp : uint8_t { Add, Sub, Mul, Div, Lt, Le, Gt, Ge, Eq, Ne, And, Or };
+// clang-format off
+enum class Function : uint8_t {
+  Sqrt, Cbrt, Abs, Exp, Expm1, Log, Log1p, Log2, Log10, Pow, Sin, Cos, Tan, Asin, Acos, Atan, Atan2, Sinh, Cosh, Tanh, Erf,
+  Floor, Ceil, Round, Sigmoid, Min, Max, Select
+};
+// clang-format on
+/// Where a function is applied: everywhere, or, map(A(i,j), exp), only where its first argument is stored.
+enum class Domain : uint8_t { Everywhere, Stored };
+/// How a value meets what is there: =, or an operation, by which reductions put values together, too.
+enum class AssignOp : uint8_t { Set, Add, Mul, Min, Max, Or, And };
 
 /// An element of a tensor: B(i,j). The same variable may stand twice: B(i,i) is the diagonal.
 struct Access {
@@ -50,17 +60,17 @@ struct Binary {
 struct Call {
   Function function;
   std::vector<Expr> args;
-  static constexpr auto fields = std::tuple{&Call::function, &Call::args};
+  Domain domain = Domain::Everywhere;
+  static constexpr auto fields = std::tuple{&Call::function, &Call::args, &Call::domain};
 };
-/// The sum of the body over all values of a variable.
-struct Sum {
+/// The values of the body for all values of a variable, put together by an operation.
+struct Reduction {
+  AssignOp op;
   IndexVar var;
   Expr body;
-  static constexpr auto fields = std::tuple{&Sum::var, &Sum::body};
+  static constexpr auto fields = std::tuple{&Reduction::op, &Reduction::var, &Reduction::body};
 };
-struct ExprKinds : Kinds<Access, Literal, Argument, Neg, Binary, Call, Sum> {};
-
-enum class AssignOp : uint8_t { Set, Add };  // = and +=
+struct ExprKinds : Kinds<Access, Literal, Argument, Neg, Binary, Call, Reduction> {};
 
 /// A statement of index notation.
 struct Assignment {
@@ -71,20 +81,39 @@ struct Assignment {
 };
 
 struct FunctionInfo {
+  /// What it is computed in, and gives: its arguments promoted (integers too), the same as float numbers, float numbers of
+  /// which complex ones are not among, or the second and third argument promoted.
+  enum class Types : uint8_t { Any, Ordered, Floating, Real, Choice };
   Function function;
   std::string_view name;
   size_t arity;
-  bool keeps_zero;  // is it zero where all its arguments are?
+  Types types;
 };
 /// All functions, in the order of the enum.
 const std::vector<FunctionInfo>& functions();
 const FunctionInfo& info(Function function);
 
-/// Is an expression zero whatever its tensors hold, for zeros that stand in the text? It counts as not stored then.
-bool is_zero(const Expr& expr);
+struct OperationInfo {
+  AssignOp op;
+  std::string_view assignment;  // "min="
+  std::string_view reduction;   // the name of min(j, …); none of =
+  std::string_view done;        // what it does to values: "summed"
+};
+/// All ways to assign, in the order of the enum; = first.
+const std::vector<OperationInfo>& operations();
+const OperationInfo& info(AssignOp op);
+
+bool is_comparison(BinaryOp op);
+/// And and Or: of truth values.
+bool is_logical(BinaryOp op);
+
 /// The type of a value, as C++ would give it: integers and reals mix upwards, functions of integers are double, abs of a
-/// complex is real.
+/// complex is real, comparisons and what holds for any or all are bool.
 ScalarType type_of(const Expr& expr);
+/// The type that a function's arguments are converted to, of those that it has.
+ScalarType argument_type(Function function, ScalarType promoted);
+/// The type that values of a type are reduced in.
+ScalarType reduced_type(AssignOp op, ScalarType value);
 
 /// Every variable of an expression, by first use.
 std::vector<IndexVar> variables(const Expr& expr);
@@ -100,8 +129,9 @@ std::vector<Scalar> arguments(const Expr& expr);
 /// The expression with variables replaced.
 Expr rename(const Expr& expr, const std::vector<std::pair<IndexVar, IndexVar>>& renaming);
 
-/// The same statement with every sum written out: a variable that stands on the right only is summed over the smallest
-/// sub-expression that holds all its uses.
-Assignment with_sums(const Assignment& assignment);
+/// The same statement with every reduction written out.
+Assignment with_reductions(const Assignment& assignment);
+/// What is there, combined with a value.
+Expr combined(AssignOp op, const Expr& there, const Expr& value);
 
 }  // namespace spdistal::notation

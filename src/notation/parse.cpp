@@ -74,22 +74,125 @@ Expr parse_complex(Lexer& in, bool single) {
   return Literal{std::complex<double>(re, im)};
 }
 
+std::vector<std::string> function_names() {
+  std::vector<std::string> out{"map"};
+  for (const OperationInfo& operation : operations())
+    if (!operation.reduction.empty()) out.emplace_back(operation.reduction);
+  for (const FunctionInfo& function : functions()) out.emplace_back(function.name);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+const FunctionInfo* find_function(std::string_view name) {
+  for (const FunctionInfo& function : functions())
+    if (function.name == name) return &function;
+  return nullptr;
+}
+
+void check_arguments(const Lexer& in, size_t begin, size_t end, const FunctionInfo& function,
+                     const std::vector<Expr>& args) {
+  if (args.size() != function.arity)
+    in.fail(begin, end,
+            fmt::format("{} takes {} argument{}, not {}", function.name, function.arity, function.arity == 1 ? "" : "s",
+                        args.size()));
+  using enum FunctionInfo::Types;
+  bool complex = std::any_of(args.begin(), args.end(), [](const Expr& arg) { return is_complex(type_of(arg)); });
+  if (complex && function.types == Ordered)
+    in.fail(begin, end, fmt::format("{}: complex numbers have no order", function.name), "compare their abs(…)");
+  if (complex && function.types == Real)
+    in.fail(begin, end, fmt::format("{} is a function of real numbers", function.name), "take abs(…) first");
+}
+
 Expr parse_call(Lexer& in, const Token& name, const FunctionInfo& function, ParseScope& scope) {
   in.expect("(", fmt::format("{} is a function: write {}(…)", function.name, function.name));
   std::vector<Expr> args;
   do args.push_back(parse_expression(in, scope));
   while (in.accept(","));
   Token close = in.expect(")");
-  if (args.size() != function.arity)
-    in.fail(name.begin, close.end,
-            fmt::format("{} takes {} argument{}, not {}", function.name, function.arity, function.arity == 1 ? "" : "s",
-                        args.size()));
-  Expr call = Call{function.function, args};
-  bool ordered = function.function == Function::Min || function.function == Function::Max;
-  if (ordered && is_complex(type_of(call)))
-    in.fail(name.begin, close.end, fmt::format("{}: complex numbers have no order", function.name),
-            "compare their abs(…)");
-  return call;
+  check_arguments(in, name.begin, close.end, function, args);
+  return Call{function.function, args};
+}
+
+// map(A(i,j), exp), map(A(i,j), pow, 2): the function's other arguments follow its name.
+Expr parse_map(Lexer& in, ParseScope& scope) {
+  constexpr std::string_view how = "what is stored is mapped by a function: map(A(i,j), exp)";
+  Token word = in.next();
+  in.expect("(", how);
+  std::vector<Expr> args{parse_expression(in, scope)};
+  in.expect(",", how);
+  Token name = in.expect_name("the name of a function", how);
+  const FunctionInfo* function = find_function(name.text);
+  if (!function || function->function == Function::Select)
+    in.fail(name, fmt::format("there is no function '{}' to map by", name.text),
+            suggest(name.text, function_names(), "the functions are"));
+  while (in.accept(",")) args.push_back(parse_expression(in, scope));
+  Token close = in.expect(")", args.size() < function->arity ? "the other arguments follow: map(A(i,j), pow, 2)" : "");
+  check_arguments(in, word.begin, close.end, *function, args);
+  return Call{function->function, args, Domain::Stored};
+}
+
+const OperationInfo* find_reduction(std::string_view name) {
+  for (const OperationInfo& operation : operations())
+    if (!operation.reduction.empty() && operation.reduction == name) return &operation;
+  return nullptr;
+}
+
+void check_reduced(const Lexer& in, size_t begin, size_t end, const OperationInfo& operation, const Expr& body) {
+  bool ordered = operation.op == AssignOp::Min || operation.op == AssignOp::Max;
+  if (ordered && is_complex(type_of(body)))
+    in.fail(begin, end, fmt::format("{}: complex numbers have no order", operation.reduction), "compare their abs(…)");
+}
+
+Expr parse_reduction(Lexer& in, const OperationInfo& operation, ParseScope& scope) {
+  std::string how = fmt::format("it is written {}(j, B(i,j))", operation.reduction);
+  Token word = in.next();
+  in.expect("(", how);
+  Token var =
+      in.expect_name(operation.op == AssignOp::Add ? "the variable to sum over" : "the variable to reduce over");
+  in.expect(",", how);
+  Expr body = parse_expression(in, scope);
+  Token close = in.expect(")");
+  const IndexVar& over = scope.variable(var.text);
+  if (!uses(body, over))
+    in.fail(word.begin, close.end,
+            fmt::format("{} does not stand in the expression that is {} over it", var.text, operation.done),
+            operation.op == AssignOp::Add ? "sum over a variable that it uses" : "name a variable that it uses");
+  check_reduced(in, word.begin, close.end, operation, body);
+  return Reduction{operation.op, over, body};
+}
+
+// Does a name index something in the argument that begins so many tokens ahead, and is that argument the last?
+bool indexes_last_argument(const Lexer& in, std::string_view name, size_t ahead) {
+  bool used = false;
+  std::vector<bool> of_access;  // of the parentheses that are open
+  for (;; ahead++) {
+    const Token& token = in.peek(ahead);
+    if (token.kind == Token::Kind::End) return false;
+    if (token.text == "(") {
+      const Token& owner = in.peek(ahead - 1);
+      of_access.push_back(owner.kind == Token::Kind::Name && !is_reserved(owner.text));
+    } else if (token.text == ")") {
+      if (of_access.empty()) return used;
+      of_access.pop_back();
+    } else if (token.text == "," && of_access.empty()) {
+      return false;
+    } else if (token.text == name) {
+      used |= !of_access.empty() && of_access.back();
+    }
+  }
+}
+
+// min(j, …) reduces where j indexes something in it; else j is a scalar, and min a function of two numbers.
+bool reduces(const Lexer& in, const ParseScope& scope) {
+  const Token& var = in.peek(2);
+  if (in.peek(1).text != "(" || var.kind != Token::Kind::Name || in.peek(3).text != ",") return false;
+  if (scope.tensors.contains(var.text) || is_reserved(var.text)) return false;
+  if (indexes_last_argument(in, var.text, 4)) return true;
+  if (!scope.declare)
+    in.fail(var, fmt::format("{} does not stand in the expression that is reduced over it", var.text),
+            "name a variable that it uses, or a tensor");
+  return false;
 }
 
 bool second_star(const Lexer& in, const Token& token) {
@@ -121,41 +224,22 @@ Expr parse_unary(Lexer& in, ParseScope& scope) {
             token.kind == Token::Kind::End ? "the text ends where a tensor or a number should stand"
                                            : fmt::format("expected a tensor or a number, found '{}'", token.text),
             token.text == "="        ? "a statement has one ="
+            : token.text == "!"      ? "that something does not hold is written x == 0"
             : second_star(in, token) ? "a power is written pow(x, 2)"
                                      : "");
   std::string_view word = token.text;
-  for (const FunctionInfo& function : functions())
-    if (function.name == word) {
-      in.next();
-      return parse_call(in, token, function, scope);
-    }
+  if (word == "map") return parse_map(in, scope);
+  const OperationInfo* reduction = find_reduction(word);
+  const FunctionInfo* function = find_function(word);
+  if (reduction && (!function || reduces(in, scope))) return parse_reduction(in, *reduction, scope);
+  if (function) return in.next(), parse_call(in, token, *function, scope);
   if (word == "true" || word == "false") return in.next(), Expr(Literal{word == "true"});
   if (word == "nan") return in.next(), Expr(Literal{std::numeric_limits<double>::quiet_NaN()});
   if (word == "inf") return in.next(), Expr(Literal{std::numeric_limits<double>::infinity()});
   if (word == "nanf") return in.next(), Expr(Literal{std::numeric_limits<float>::quiet_NaN()});
   if (word == "inff") return in.next(), Expr(Literal{std::numeric_limits<float>::infinity()});
   if (word == "complex" || word == "complexf") return in.next(), parse_complex(in, word == "complexf");
-  if (word == "sum") {
-    in.next();
-    in.expect("(", "an explicit sum is written sum(j, B(i,j))");
-    Token var = in.expect_name("the variable to sum over");
-    in.expect(",", "an explicit sum is written sum(j, B(i,j))");
-    Expr body = parse_expression(in, scope);
-    Token close = in.expect(")");
-    const IndexVar& over = scope.variable(var.text);
-    if (!uses(body, over))
-      in.fail(token.begin, close.end,
-              fmt::format("{} does not stand in the expression that is summed over it", var.text),
-              "sum over a variable that it uses");
-    return Sum{over, body};
-  }
   return parse_access(in, scope);
-}
-
-std::vector<std::string> function_names() {
-  std::vector<std::string> out{"sum"};
-  for (const FunctionInfo& function : functions()) out.emplace_back(function.name);
-  return out;
 }
 
 // Longer statements would make trees too deep to walk.
@@ -164,9 +248,28 @@ constexpr size_t kLongest = 10'000;
 // What was meant, where something else than = follows the left side.
 std::string_view after_left_side(const Lexer& in) {
   if (in.at("[")) return "indices stand in parentheses: a(i)";
-  if (in.at("-") && in.peek(1).text == "=") return "there are = and +=: write a(i) += -(…)";
-  if (in.at("*") || in.at("/")) return "there are = and +=: write a(i) = a(i) * (…)";
+  if (in.at("==")) return "a statement has one =, and == compares";
+  if (in.at("-") && in.peek(1).text == "=") return "there are =, +=, *=, min=, max=, |= and &=: write a(i) += -(…)";
+  if (in.at("/")) return "there are =, +=, *=, min=, max=, |= and &=: write a(i) = a(i) / (…)";
   return "a statement is written a(i) = B(i,j) * c(j)";
+}
+
+// =, +=, min=, …
+AssignOp parse_assign_op(Lexer& in) {
+  for (const OperationInfo& operation : operations())
+    if (operation.op != AssignOp::Set && in.accept(operation.assignment)) return operation.op;
+  if (in.peek().kind == Token::Kind::Name && in.peek(1).text == "=" && in.peek(1).begin == in.peek().end) {
+    Token word = in.next();
+    std::string together = std::string(word.text) + "=";
+    for (const OperationInfo& operation : operations())
+      if (operation.assignment == together) return in.next(), operation.op;
+    std::vector<std::string> all;
+    for (const OperationInfo& operation : operations()) all.emplace_back(operation.assignment);
+    in.fail(word.begin, in.peek().end, fmt::format("there is no assignment '{}'", together),
+            suggest(together, all, "there are"));
+  }
+  in.expect("=", after_left_side(in));
+  return AssignOp::Set;
 }
 // And where something follows the right side.
 std::string_view after_right_side(const Lexer& in) {
@@ -180,12 +283,52 @@ std::string_view after_right_side(const Lexer& in) {
   return "";
 }
 
+std::optional<BinaryOp> comparison(const Lexer& in) {
+  static constexpr std::pair<std::string_view, BinaryOp> all[] = {{"<", BinaryOp::Lt},  {"<=", BinaryOp::Le},
+                                                                  {">", BinaryOp::Gt},  {">=", BinaryOp::Ge},
+                                                                  {"==", BinaryOp::Eq}, {"!=", BinaryOp::Ne}};
+  for (const auto& [symbol, op] : all)
+    if (in.at(symbol)) return op;
+  return std::nullopt;
+}
+
 Expr parse_product(Lexer& in, ParseScope& scope) {
   Expr left = parse_unary(in, scope);
   while (in.at("*") || in.at("/")) {
     BinaryOp op = in.next().text == "*" ? BinaryOp::Mul : BinaryOp::Div;
     left = Binary{op, left, parse_unary(in, scope)};
   }
+  return left;
+}
+
+Expr parse_sum(Lexer& in, ParseScope& scope) {
+  Expr left = parse_product(in, scope);
+  while (in.at("+") || in.at("-")) {
+    BinaryOp op = in.next().text == "+" ? BinaryOp::Add : BinaryOp::Sub;
+    left = Binary{op, left, parse_product(in, scope)};
+  }
+  return left;
+}
+
+Expr parse_comparison(Lexer& in, ParseScope& scope) {
+  size_t begin = in.peek().begin;
+  Expr left = parse_sum(in, scope);
+  std::optional<BinaryOp> op = comparison(in);
+  if (!op) return left;
+  Token symbol = in.next();
+  Expr right = parse_sum(in, scope);
+  if (comparison(in))
+    in.fail(in.peek(), "comparisons are not chained", "write a & between two of them: (a < b) & (b < c)");
+  bool complex = is_complex(type_of(left)) || is_complex(type_of(right));
+  if (complex && *op != BinaryOp::Eq && *op != BinaryOp::Ne)
+    in.fail(begin, in.previous_end(), fmt::format("{}: complex numbers have no order", symbol.text),
+            "compare their abs(…)");
+  return Binary{*op, left, right};
+}
+
+Expr parse_and(Lexer& in, ParseScope& scope) {
+  Expr left = parse_comparison(in, scope);
+  while (in.accept("&")) left = Binary{BinaryOp::And, left, parse_comparison(in, scope)};
   return left;
 }
 
@@ -206,18 +349,15 @@ const TensorVar& ParseScope::tensor(const Lexer& in, const Token& name) const {
 }
 
 bool is_reserved(std::string_view name) {
-  static constexpr std::string_view words[] = {"sum",  "true", "false",   "nan",     "inf",
+  static constexpr std::string_view words[] = {"map",  "true", "false",   "nan",     "inf",
                                                "nanf", "inff", "complex", "complexf"};
-  return std::find(std::begin(words), std::end(words), name) != std::end(words) ||
-         std::any_of(functions().begin(), functions().end(), [&](const FunctionInfo& f) { return f.name == name; });
+  return std::find(std::begin(words), std::end(words), name) != std::end(words) || find_reduction(name) ||
+         find_function(name);
 }
 
 Expr parse_expression(Lexer& in, ParseScope& scope) {
-  Expr left = parse_product(in, scope);
-  while (in.at("+") || in.at("-")) {
-    BinaryOp op = in.next().text == "+" ? BinaryOp::Add : BinaryOp::Sub;
-    left = Binary{op, left, parse_product(in, scope)};
-  }
+  Expr left = parse_and(in, scope);
+  while (in.accept("|")) left = Binary{BinaryOp::Or, left, parse_and(in, scope)};
   return left;
 }
 
@@ -257,9 +397,7 @@ Assignment parse_assignment(std::string_view text, ParseScope& scope) {
     in.fail(in.peek(), fmt::format("the statement has more than {} words", kLongest),
             "compute it in several statements");
   Access lhs = parse_access(in, scope);
-  AssignOp op = AssignOp::Set;
-  if (in.accept("+=")) op = AssignOp::Add;
-  else in.expect("=", after_left_side(in));
+  AssignOp op = parse_assign_op(in);
   Expr rhs = parse_expression(in, scope);
   if (!in.at_end())
     in.fail(in.peek(), fmt::format("expected the end of the statement, found '{}'", in.peek().text),

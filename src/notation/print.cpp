@@ -11,7 +11,7 @@ namespace spdistal::notation {
 namespace {
 
 // How tightly an operator binds; a sub-expression that binds less tightly than its context wants parentheses.
-enum Precedence { kSum = 1, kProduct = 2, kUnary = 3 };
+enum Precedence { kOr, kAnd, kComparison, kSum, kProduct, kUnary };
 
 std::string real_text(double value, bool single) {
   if (std::isnan(value)) return "nan";
@@ -22,8 +22,15 @@ std::string real_text(double value, bool single) {
 }
 
 std::string_view symbol(BinaryOp op) {
-  static constexpr std::string_view symbols[] = {"+", "-", "*", "/"};
+  static constexpr std::string_view symbols[] = {"+", "-", "*", "/", "<", "<=", ">", ">=", "==", "!=", "&", "|"};
   return symbols[size_t(op)];
+}
+
+Precedence precedence_of(BinaryOp op) {
+  if (op == BinaryOp::Or) return kOr;
+  if (op == BinaryOp::And) return kAnd;
+  if (is_comparison(op)) return kComparison;
+  return op == BinaryOp::Add || op == BinaryOp::Sub ? kSum : kProduct;
 }
 
 }  // namespace
@@ -106,24 +113,26 @@ void Printer::expression(std::string& out, const Expr& expr, int context) {
         });
       },
       [&](const Binary& n) {
-        int precedence = n.op == BinaryOp::Add || n.op == BinaryOp::Sub ? kSum : kProduct;
+        int precedence = precedence_of(n.op);
         wrapped(precedence, [&] {
-          expression(out, n.a, precedence);
+          expression(out, n.a, is_comparison(n.op) ? precedence + 1 : precedence);
           out += fmt::format(" {} ", symbol(n.op));
           expression(out, n.b, precedence + 1);
         });
       },
       [&](const Call& n) {
-        out += fmt::format("{}(", info(n.function).name);
+        bool maps = n.domain == Domain::Stored;
+        out += fmt::format("{}(", maps ? "map" : info(n.function).name);
         for (size_t i = 0; i < n.args.size(); i++) {
           if (i > 0) out += ", ";
-          expression(out, n.args[i], kSum);
+          expression(out, n.args[i], kOr);
+          if (maps && i == 0) out += fmt::format(", {}", info(n.function).name);
         }
         out += ")";
       },
-      [&](const Sum& n) {
-        out += fmt::format("sum({}, ", name(n.var));
-        expression(out, n.body, kSum);
+      [&](const Reduction& n) {
+        out += fmt::format("{}({}, ", info(n.op).reduction, name(n.var));
+        expression(out, n.body, kOr);
         out += ")";
       });
 }
@@ -136,15 +145,15 @@ std::string Printer::operator()(const Access& a) {
 
 std::string Printer::operator()(const Expr& expr) {
   std::string out;
-  expression(out, expr, kSum);
+  expression(out, expr, kOr);
   return out;
 }
 
 std::string Printer::operator()(const Assignment& assignment) {
   std::string out;
   access(out, assignment.lhs);
-  out += assignment.op == AssignOp::Set ? " = " : " += ";
-  expression(out, assignment.rhs, kSum);
+  out += fmt::format(" {} ", info(assignment.op).assignment);
+  expression(out, assignment.rhs, kOr);
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "notation/presence.hpp"
 #include "notation/print.hpp"
 
 namespace spdistal::notation {
@@ -23,12 +24,14 @@ class ConcretePrinter {
     marked_ = marked;
     bool accumulates = false;
     each<Assign>(statement_.body,
-                 [&](const Assign& a) { accumulates |= a.lhs.tensor == statement_.result && a.op == AssignOp::Add; });
+                 [&](const Assign& a) { accumulates |= a.lhs.tensor == statement_.result && a.op != AssignOp::Set; });
     bool partial = std::any_of(provenance().roots.begin(), provenance().roots.end(),
                                [&](const Root& root) { return found_at_position(root.var); });
     if (statement_.start == Start::Zero && (accumulates || partial || writes_diagonal())) {
       std::string name = print_.name(statement_.result);
-      line(0, fmt::format("zero {}{}", name, reads_result() ? fmt::format(", reading {} as it was", name) : ""));
+      Scalar background = background_of(statement_);
+      std::string what = is_zero(background) ? "zero " + name : fmt::format("fill {} with {}", name, print(background));
+      line(0, what + (reads_result() ? fmt::format(", reading {} as it was", name) : ""));
     }
     visit(statement_.body, 0);
     if (!text.empty()) text.pop_back();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/require.hpp"
+#include "format/fill.hpp"
 #include "spdistal/error.hpp"
 
 namespace spdistal::notation {
@@ -13,6 +14,7 @@ TensorVar::TensorVar(Info info) : info_(std::make_shared<const Info>(std::move(i
                                 symbol().name().empty() ? "the tensor" : symbol().name(), order(),
                                 order() == 1 ? "" : "s", format().str(), format().order()),
                     "give one level format for each dimension");
+  fill_ = fill_value(format(), type());
 }
 
 std::vector<int64_t> known_dims(const TensorVar& tensor) {

@@ -6,6 +6,7 @@
 
 #include "spdistal/extent.hpp"
 #include "spdistal/format.hpp"
+#include "spdistal/scalar.hpp"
 #include "spdistal/scalar_type.hpp"
 #include "spdistal/symbol.hpp"
 
@@ -30,6 +31,8 @@ class TensorVar {
   const std::vector<Extent>& dims() const { return info_->dims; }
   const Format& format() const { return info_->format; }
   Origin origin() const { return info_->origin; }
+  /// What elements that are not stored count as: that of the format, in the type of the tensor.
+  const Scalar& fill() const { return fill_; }
   size_t order() const { return info_->dims.size(); }
 
   friend bool operator==(const TensorVar& a, const TensorVar& b) { return a.info_ == b.info_; }
@@ -37,6 +40,7 @@ class TensorVar {
 
  private:
   std::shared_ptr<const Info> info_;
+  Scalar fill_;
 };
 
 /// The sizes of all dimensions, which are known by now.

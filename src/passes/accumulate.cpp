@@ -71,8 +71,7 @@ std::optional<Expr> base_of(const Expr& index, const Var& k) {
 
 /// The stores that run in every turn of a loop, with the row loop they stand in, if any.
 void always_stored(const Stmt& s, const For* row, std::vector<Addition>& out) {
-  if (auto* n = s.as<Store>(); n && n->mode != StoreMode::Set)
-    out.push_back({*n, row ? std::optional(*row) : std::nullopt});
+  if (auto* n = s.as<Store>(); n && adds(n->mode)) out.push_back({*n, row ? std::optional(*row) : std::nullopt});
   if (auto* n = s.as<Block>())
     for (const Stmt& inner : n->stmts) always_stored(inner, row, out);
   if (auto* n = s.as<For>(); n && !row && trip_count(*n).value_or(0) > 0 && *trip_count(*n) <= longest_row)

@@ -100,7 +100,7 @@ class Strips {
       return true;
     }
     auto* n = s.as<Store>();
-    if (!n || n->mode == StoreMode::AtomicAdd || n->array.type.scalar != scalar_) return false;
+    if (!n || is_atomic(n->mode) || n->array.type.scalar != scalar_) return false;
     return has_place(n->array, n->index, local) && possible(n->value, local);
   }
 

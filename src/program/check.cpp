@@ -6,9 +6,10 @@
 #include <numeric>
 
 #include "api/session.hpp"
+#include "format/fill.hpp"
+#include "notation/arithmetic.hpp"
 #include "notation/check.hpp"
 #include "program/program_state.hpp"
-#include "reference/arithmetic.hpp"
 #include "reference/evaluate.hpp"
 #include "reference/join.hpp"
 #include "tensor/distribute.hpp"
@@ -34,24 +35,30 @@ reference::EntryList entries_of(const Storage& storage) {
 }
 
 reference::DenseArray array_of(const Storage& storage) {
-  reference::DenseArray out(storage.type(), storage.dims());
+  reference::DenseArray out(fill_value(storage.format(), storage.type()), storage.dims());
+  out.absent.assign(out.values.size(), true);
   with_type(storage.type(), [&](auto zero) {
     for_each<decltype(zero)>(storage, [&](std::span<const int64_t> at, auto value) {
-      out.at({at.begin(), at.end()}) = Scalar(value);
+      size_t position = out.position({at.begin(), at.end()});
+      out.values[position] = Scalar(value);
+      out.absent[position] = false;
     });
   });
   return out;
 }
 
 Complex as_complex(const Scalar& value) {
-  return std::get<Complex>(static_cast<const ScalarVariant&>(reference::convert(value, ScalarType::Complex128)));
+  return std::get<Complex>(static_cast<const ScalarVariant&>(notation::convert(value, ScalarType::Complex128)));
 }
 
 // Compares elements of the result, slice by slice of its first dimension.
 class Judge {
  public:
   Judge(const Storage& result, ScalarType value_type)
-      : type_(result.type()), rounds_(is_integral(type_) && !is_integral(value_type)), found_(entries_of(result)) {
+      : type_(result.type()),
+        rounds_(is_integral(type_) && !is_integral(value_type)),
+        fill_(as_complex(fill_value(result.format(), result.type()))),
+        found_(entries_of(result)) {
     order_.resize(found_.size());
     std::iota(order_.begin(), order_.end(), size_t(0));
     auto before = [&](size_t a, size_t b) { return first_of(a) < first_of(b); };
@@ -65,11 +72,11 @@ class Judge {
       size_t n = order_[next_];
       reference::Judged* there = wanted.find(found_.at(n));
       compare(found_.values[n], there ? *there : reference::Judged{});
-      if (there) *there = {};
+      if (there) *there = {fill_, 0};
     }
-    // What is not stored is zero.
+    // What is not stored is the fill value.
     for (size_t n = 0; n < wanted.size(); n++)
-      if (wanted.value(n).magnitude != 0) compare(0, wanted.value(n));
+      if (wanted.value(n).value != fill_) compare(fill_, wanted.value(n));
   }
   void finish() { zeros_until(std::numeric_limits<int64_t>::max()); }
 
@@ -84,7 +91,7 @@ class Judge {
     for (; next_ < order_.size() && first_of(order_[next_]) < first; next_++) compare(found_.values[order_[next_]], {});
   }
 
-  Complex held(const Complex& value) const { return as_complex(reference::convert(value, type_)); }
+  Complex held(const Complex& value) const { return as_complex(notation::convert(value, type_)); }
 
   // A real number that misses a whole one by a rounding error may have become it.
   bool may_have_become(const Complex& found, const reference::Judged& wanted) const {
@@ -104,7 +111,8 @@ class Judge {
   }
 
   ScalarType type_;
-  bool rounds_;  // to whole numbers, what is none before
+  bool rounds_;   // to whole numbers, what is none before
+  Complex fill_;  // what is not stored
   reference::EntryList found_;
   std::vector<size_t> order_;  // of what was found, by first coordinate
   size_t next_ = 0;
@@ -120,8 +128,10 @@ Complex as_complex(const Storage& storage, int64_t position) {
 
 Comparison Program::compare() {
   Assignment assignment = state_->statement->assignment;
-  if (assignment.op == AssignOp::Add)
-    assignment = {assignment.lhs, AssignOp::Set, Binary{BinaryOp::Add, assignment.lhs, assignment.rhs}};
+  if (assignment.op != AssignOp::Set) {
+    Expr value = assignment.op == AssignOp::Add ? assignment.rhs : with_reductions(assignment).rhs;
+    assignment = {assignment.lhs, AssignOp::Set, combined(assignment.op, assignment.lhs, value)};
+  }
   TensorState& result = state_->result();
   bool single = result.var.type() == ScalarType::Float32 || result.var.type() == ScalarType::Complex64;
   Comparison out{0, single ? 1e-4 : 1e-10};

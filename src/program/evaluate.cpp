@@ -11,9 +11,9 @@
 #include "api/session.hpp"
 #include "api/waiting.hpp"
 #include "compile/print.hpp"
+#include "notation/presence.hpp"
 #include "program/program_state.hpp"
 #include "program/reader.hpp"
-#include "reference/arithmetic.hpp"
 
 namespace spdistal {
 
@@ -39,38 +39,41 @@ using GivenTensors = std::vector<std::pair<std::string, TensorBase>>;
 /// Which factors make a result sparse in their variables: sparse vectors, or any sparse tensor.
 enum class Factors : uint8_t { Vectors, All };
 
-// Is an expression zero, as far as is likely, where a sparse factor stores nothing for a value of the variable?
+// What is left of an expression, as far as is likely, where a sparse factor stores nothing for a value of the variable.
+struct LeftWithout {
+  const IndexVar& var;
+  Factors factors;
+
+  bool never() const { return false; }
+  bool always() const { return true; }
+  bool both(bool a, bool b) const { return a && b; }
+  bool either(bool a, bool b) const { return a || b; }
+  bool access(const notation::Access& n) const {
+    bool sparse = !n.tensor.format().is_dense() && (factors == Factors::All || n.indices.size() == 1) &&
+                  std::find(n.indices.begin(), n.indices.end(), var) != n.indices.end();
+    return !sparse;
+  }
+};
+
 bool is_sparse_in(const Expr& expr, const IndexVar& var, Factors factors) {
-  auto sparse = [&](const Expr& part) { return is_sparse_in(part, var, factors); };
-  return match(
-      expr,
-      [&](const notation::Access& n) {
-        return !n.tensor.format().is_dense() && (factors == Factors::All || n.indices.size() == 1) &&
-               std::find(n.indices.begin(), n.indices.end(), var) != n.indices.end();
-      },
-      [](const Literal& n) { return reference::is_zero(n.value); }, [](const Argument&) { return false; },
-      [&](const Neg& n) { return sparse(n.a); },
-      [&](const Binary& n) {
-        if (n.op == BinaryOp::Mul) return sparse(n.a) || sparse(n.b);
-        if (n.op == BinaryOp::Div) return sparse(n.a);
-        return sparse(n.a) && sparse(n.b);
-      },
-      [&](const Call& n) { return info(n.function).keeps_zero && std::all_of(n.args.begin(), n.args.end(), sparse); },
-      [&](const Sum& n) { return sparse(n.body); });
+  LeftWithout sets{var, factors};
+  return !PresenceOf(sets)(expr).where;
 }
 
 // Matrices times vectors fill their result, most likely; matrices times matrices do not.
 Format result_format(const Assignment& assignment) {
   const std::vector<IndexVar>& vars = assignment.lhs.indices;
   Factors factors = vars.size() == 1 ? Factors::Vectors : Factors::All;
-  bool sparse = std::all_of(vars.begin(), vars.end(),
-                            [&](const IndexVar& v) { return is_sparse_in(assignment.rhs, v, factors); });
+  std::optional<Scalar> fill = fill_of(assignment.rhs);
+  bool sparse = fill && std::all_of(vars.begin(), vars.end(),
+                                    [&](const IndexVar& v) { return is_sparse_in(assignment.rhs, v, factors); });
   std::vector<LevelFormat> levels(vars.size(), sparse ? LevelFormat(Compressed) : LevelFormat(Dense));
   if (sparse && levels.size() > 1) levels[0] = Dense;
-  return Format(levels);
+  return sparse && !vars.empty() ? Format(levels).filled(*fill) : Format(levels);
 }
 
 ScalarType result_type(const Assignment& assignment) {
+  if (type_of(assignment.rhs) == ScalarType::Bool) return ScalarType::Bool;
   std::optional<ScalarType> out;
   each<notation::Access>(
       assignment.rhs, [&](const notation::Access& n) { out = out ? promote(*out, n.tensor.type()) : n.tensor.type(); });

@@ -34,7 +34,8 @@ bool factors(const Expr& expr, CountedProduct& out) {
 
 bool products(const Expr& expr, const std::set<IndexVar>& sums, std::vector<CountedProduct>& out) {
   if (const Neg* neg = expr.as<Neg>()) return products(neg->a, sums, out);
-  if (const Sum* sum = expr.as<Sum>()) {
+  if (const Reduction* sum = expr.as<Reduction>()) {
+    if (sum->op != AssignOp::Add) return false;
     std::set<IndexVar> more = sums;
     more.insert(sum->var);
     return products(sum->body, more, out);
@@ -80,7 +81,7 @@ Occurrences count_by(runtime::Transport& transport, const notation::Access& acce
 std::optional<double> count_operations(runtime::Transport& transport, const Assignment& assignment,
                                        const std::function<const Home&(const TensorVar&)>& home_of) {
   std::vector<CountedProduct> all;
-  if (!products(with_sums(assignment).rhs, {}, all)) return std::nullopt;
+  if (!products(with_reductions(assignment).rhs, {}, all)) return std::nullopt;
   std::map<IndexVar, double> sizes;
   auto measure = [&](const notation::Access& access) {
     for (size_t d = 0; d < access.indices.size(); d++)

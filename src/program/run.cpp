@@ -74,7 +74,7 @@ void check_fit(const Assignment& assignment, const TensorState& tensor, const st
 }
 
 bool reads_itself(const Assignment& assignment) {
-  bool reads = assignment.op == AssignOp::Add;
+  bool reads = assignment.op != AssignOp::Set;
   each<notation::Access>(assignment.rhs,
                          [&](const notation::Access& access) { reads |= access.tensor == assignment.lhs.tensor; });
   return reads;

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/require.hpp"
-#include "reference/element.hpp"
+#include "notation/element.hpp"
 
 namespace spdistal::reference {
 
@@ -15,13 +15,18 @@ namespace {
 // The right side as functions, each made once for its part of the tree.
 class Evaluator {
  public:
-  Evaluator(const Assignment& assignment, const Arrays& arrays) : arrays_(arrays) {
+  Evaluator(const Assignment& assignment, const Arrays& arrays)
+      : arrays_(arrays), sums_(assignment.op == AssignOp::Set || assignment.op == AssignOp::Add) {
     measure(assignment.lhs);
     each<Access>(assignment.rhs, [&](const Access& access) { measure(access); });
     for (const IndexVar& var : assignment.lhs.indices) left_.insert(var);
     count_uses(assignment.rhs, total_);
-    each<Sum>(assignment.rhs, [&](const Sum& sum) { explicit_.insert(sum.var); });
+    each<Reduction>(assignment.rhs, [&](const Reduction& n) { explicit_.insert(n.var); });
     value = formula(assignment.rhs);
+    // Another operation than a sum reduces the whole right side.
+    if (!sums_)
+      for (const auto& [var, uses] : total_)
+        if (is_open(var)) value = reduced_over(var, assignment.op, type_of(assignment.rhs), value);
   }
 
   int64_t size(const IndexVar& var) const { return variables_.at(var).size; }
@@ -66,22 +71,23 @@ class Evaluator {
   Formula formula(const Expr& expr) {
     Formula out = plain(expr);
     for (const auto& [var, uses] : uses_in(expr))
-      if (!left_.contains(var) && !explicit_.contains(var) && uses == total_.at(var) && !held_by_child(expr, var))
-        out = sum_over(var, type_of(expr), out);
+      if (sums_ && is_open(var) && uses == total_.at(var) && !held_by_child(expr, var))
+        out = reduced_over(var, AssignOp::Add, type_of(expr), out);
     return out;
   }
-  Formula sum_over(const IndexVar& var, ScalarType type, Formula term) {
-    return [&variable = variables_.at(var), term = std::move(term), type = promote(type, ScalarType::Int32)] {
-      EvaluatedElement total = nothing(type);
-      for (variable.value = 0; variable.value < variable.size; variable.value++)
-        total = compute(BinaryOp::Add, total, term());
+  // Is nothing said of what happens with its values?
+  bool is_open(const IndexVar& var) const { return !left_.contains(var) && !explicit_.contains(var); }
+  Formula reduced_over(const IndexVar& var, AssignOp op, ScalarType type, Formula term) {
+    return [&variable = variables_.at(var), op, term = std::move(term), type = reduced_type(op, type)] {
+      EvaluatedElement total{identity(op, type), true};
+      for (variable.value = 0; variable.value < variable.size; variable.value++) total = compute(op, total, term());
       return total;
     };
   }
   Formula plain(const Expr& expr) {
     return match(
         expr, [&](const Access& n) { return element_of(n); },
-        [&](const Literal& n) -> Formula { return [element = reference::element_of(n)] { return element; }; },
+        [&](const Literal& n) -> Formula { return [element = notation::element_of(n)] { return element; }; },
         // A number of the host is a value, be it zero.
         [&](const Argument& n) -> Formula { return [element = EvaluatedElement{n.value}] { return element; }; },
         [&](const Neg& n) -> Formula { return [a = formula(n.a)] { return negate(a()); }; },
@@ -94,13 +100,13 @@ class Evaluator {
         [&](const Call& n) -> Formula {
           std::vector<Formula> args;
           for (const Expr& arg : n.args) args.push_back(formula(arg));
-          return [function = n.function, args] {
+          return [function = n.function, domain = n.domain, args] {
             std::vector<EvaluatedElement> values;
             for (const Formula& arg : args) values.push_back(arg());
-            return compute(function, values);
+            return compute(function, domain, values);
           };
         },
-        [&](const Sum& n) { return sum_over(n.var, type_of(n.body), formula(n.body)); });
+        [&](const Reduction& n) { return reduced_over(n.var, n.op, type_of(n.body), formula(n.body)); });
   }
   Formula element_of(const Access& access) {
     std::vector<const int64_t*> at;
@@ -114,6 +120,7 @@ class Evaluator {
   }
 
   const Arrays& arrays_;
+  bool sums_;  // what nobody reduces is summed
   std::map<IndexVar, Variable> variables_;
   std::set<IndexVar> left_, explicit_;
   Uses total_;
@@ -124,7 +131,7 @@ class Evaluator {
 void evaluate(const Assignment& assignment, Arrays& arrays) {
   Evaluator evaluator(assignment, arrays);
   const DenseArray& old = arrays.at(assignment.lhs.tensor);
-  DenseArray out = assignment.op == AssignOp::Set ? DenseArray(old.type, old.dims) : old;
+  DenseArray out = assignment.op == AssignOp::Set ? DenseArray(assignment.lhs.tensor.fill(), old.dims) : old;
   out.absent.clear();
   std::vector<IndexVar> free;
   for (const IndexVar& var : assignment.lhs.indices)
@@ -138,7 +145,7 @@ void evaluate(const Assignment& assignment, Arrays& arrays) {
     std::vector<int64_t> at;
     for (const IndexVar& var : assignment.lhs.indices) at.push_back(evaluator.current(var));
     Scalar value = evaluator.value().value;
-    if (assignment.op == AssignOp::Add) value = reference::compute(BinaryOp::Add, out.at(at), value);
+    if (assignment.op != AssignOp::Set) value = notation::compute(assignment.op, out.at(at), value);
     out.at(at) = convert(value, out.type);
   };
   visit(0);

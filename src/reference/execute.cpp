@@ -7,7 +7,7 @@
 
 #include "base/require.hpp"
 #include "format/questions.hpp"
-#include "reference/arithmetic.hpp"
+#include "notation/presence.hpp"
 
 namespace spdistal::reference {
 
@@ -23,10 +23,10 @@ class ElementTree {
   ElementTree(const TensorVar& tensor, const DenseArray& array) : order_(tensor.order()) {
     const Format& format = tensor.format();
     ElementAt at(order_, 0);
-    // Every non-zero, as coordinates by level.
+    // Every element other than the fill value, as coordinates by level.
     std::function<void(size_t)> collect = [&](size_t level) {
       if (level == order_) {
-        if (is_zero(array.at(at))) return;
+        if (same_number(array.at(at), tensor.fill())) return;
         ElementAt by_level;
         for (int dim : format.mode_order()) by_level.push_back(at[size_t(dim)]);
         stored_.push_back(by_level);
@@ -67,12 +67,20 @@ class ElementTree {
   std::vector<std::vector<ElementAt>> levels_;
 };
 
+// What elements of the result begin with that nothing is assigned to.
+Scalar first_value(const ConcreteStatement& statement) {
+  bool reduces = false;
+  each<Assign>(statement.body,
+               [&](const Assign& a) { reduces |= a.lhs.tensor == statement.result && a.op != AssignOp::Set; });
+  return reduces ? background_of(statement) : statement.result.fill();
+}
+
 class Executor {
  public:
   Executor(const ConcreteStatement& statement, Arrays& arrays)
       : statement_(statement), provenance_(statement.provenance), arrays_(arrays) {
     const DenseArray& old = arrays.at(statement.result);
-    out_.emplace(statement.start == Start::Zero ? DenseArray(old.type, old.dims) : old);
+    out_.emplace(statement.start == Start::Zero ? DenseArray(first_value(statement), old.dims) : old);
   }
 
   void run() {
@@ -147,7 +155,7 @@ class Executor {
           });
           ElementAt dims;
           for (const IndexVar& var : made->indices) dims.push_back(size(var));
-          arrays_.insert_or_assign(made->tensor, DenseArray(made->tensor.type(), dims));
+          arrays_.insert_or_assign(made->tensor, DenseArray(made->tensor.fill(), dims));
           visit(n.producer);
           visit(n.consumer);
           arrays_.erase(made->tensor);
@@ -172,8 +180,8 @@ class Executor {
   void visit_assign(const Assign& assign) {
     DenseArray& target = assign.lhs.tensor == statement_.result ? *out_ : arrays_.at(assign.lhs.tensor);
     ElementAt at = coordinates(assign.lhs);
-    Scalar value = evaluate(assign.rhs);
-    if (assign.op == AssignOp::Add) value = compute(BinaryOp::Add, target.at(at), value);
+    Scalar value = evaluate(assign.rhs).value;
+    if (assign.op != AssignOp::Set) value = compute(assign.op, target.at(at), value);
     target.at(at) = convert(value, target.type);
   }
 
@@ -183,23 +191,28 @@ class Executor {
     return at;
   }
 
-  Scalar evaluate(const Expr& expr) {
+  EvaluatedElement evaluate(const Expr& expr) {
     return match(
-        expr, [&](const Access& n) { return arrays_.at(n.tensor).at(coordinates(n)); },
-        [&](const Literal& n) { return n.value; }, [&](const Argument& n) { return n.value; },
+        expr,
+        [&](const Access& n) {
+          const DenseArray& array = arrays_.at(n.tensor);
+          size_t position = array.position(coordinates(n));
+          return EvaluatedElement{array.values[position], !array.absent.empty() && array.absent[position]};
+        },
+        [&](const Literal& n) { return element_of(n); }, [&](const Argument& n) { return EvaluatedElement{n.value}; },
         [&](const Neg& n) { return negate(evaluate(n.a)); },
         [&](const Binary& n) {
-          Scalar a = evaluate(n.a);
+          EvaluatedElement a = evaluate(n.a);
           return compute(n.op, a, evaluate(n.b));
         },
         [&](const Call& n) {
-          std::vector<Scalar> args;
+          std::vector<EvaluatedElement> args;
           for (const Expr& arg : n.args) args.push_back(evaluate(arg));
-          return compute(n.function, args);
+          return compute(n.function, n.domain, args);
         },
-        [&](const Sum&) -> Scalar {
-          require(false, "sums are loops in concrete notation");
-          return 0.0;
+        [&](const Reduction&) -> EvaluatedElement {
+          require(false, "reductions are loops in concrete notation");
+          return {};
         });
   }
 

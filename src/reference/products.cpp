@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "reference/arithmetic.hpp"
+#include "notation/arithmetic.hpp"
 
 namespace spdistal::reference {
 
@@ -28,7 +28,7 @@ class Multiplier {
       : size_(size), whole_(is_integral(type_of(assignment.rhs))) {
     left_.insert(assignment.lhs.indices.begin(), assignment.lhs.indices.end());
     count_uses(assignment.rhs, total_);
-    each<Sum>(assignment.rhs, [&](const Sum& sum) { explicit_.insert(sum.var); });
+    each<Reduction>(assignment.rhs, [&](const Reduction& n) { explicit_.insert(n.var); });
   }
 
   Products operator()(const Expr& expr) {
@@ -65,7 +65,7 @@ class Multiplier {
 
   Products combined(const Binary& n) {
     Products a = (*this)(n.a), b = (*this)(n.b);
-    if (!a || !b || rounds(n)) return std::nullopt;
+    if (!a || !b || rounds(n) || is_comparison(n.op) || is_logical(n.op)) return std::nullopt;
     std::vector<Product> out;
     switch (n.op) {
       case BinaryOp::Div:
@@ -97,6 +97,7 @@ class Multiplier {
     return match(
         expr,
         [&](const Access& n) -> Products {
+          if (!is_zero(n.tensor.fill())) return std::nullopt;
           return std::vector{Product{1, {n}}};
         },
         [&](const Literal& n) -> Products { return constant(n.value); },
@@ -108,7 +109,8 @@ class Multiplier {
           return out;
         },
         [&](const Binary& n) -> Products { return combined(n); }, [&](const Call&) -> Products { return std::nullopt; },
-        [&](const Sum& n) -> Products {
+        [&](const Reduction& n) -> Products {
+          if (n.op != AssignOp::Add) return std::nullopt;
           Products out = (*this)(n.body);
           sum(out, n.var);
           return out;

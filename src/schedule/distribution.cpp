@@ -15,10 +15,16 @@ using namespace notation;
 
 namespace {
 
+// Where elements live has nothing to do with what those count as that are not stored.
+TensorVar without_fill(const TensorVar& tensor) {
+  if (!tensor.format().fill()) return tensor;
+  return TensorVar({tensor.symbol(), tensor.type(), tensor.dims(), tensor.format().filled(0), tensor.origin()});
+}
+
 class Placer {
  public:
   explicit Placer(const TensorVar& tensor)
-      : tensor_(tensor), distribution_(*tensor.format().distribution()), names_(distribution_) {}
+      : tensor_(without_fill(tensor)), distribution_(*tensor.format().distribution()), names_(distribution_) {}
 
   PlacedTensor run() {
     ConcreteStatement initial = copy_onto_itself();
@@ -154,7 +160,7 @@ class Placer {
     loops_.insert(at, by.begin(), by.end());
   }
 
-  const TensorVar& tensor_;
+  TensorVar tensor_;
   const Distribution& distribution_;
   DistributionPrinter names_;
   std::optional<notation::Access> access_;

@@ -4,16 +4,19 @@
 
 #include <cmath>
 #include <complex>
+#include <set>
 
+#include "format/fill.hpp"
 #include "notation/check.hpp"
 #include "notation/concretize.hpp"
+#include "notation/element.hpp"
+#include "notation/presence.hpp"
 #include "notation/print.hpp"
-#include "reference/element.hpp"
 
 namespace spdistal {
 
 using namespace notation;
-using reference::EvaluatedElement;
+using notation::EvaluatedElement;
 
 namespace {
 
@@ -21,81 +24,143 @@ namespace {
 Scalar any_value(const Argument& argument) {
   bool plain = std::visit([](auto v) { return v != decltype(v){} && std::isfinite(std::abs(std::complex<double>(v))); },
                           static_cast<const ScalarVariant&>(argument.value));
-  return plain ? argument.value : reference::convert(1, argument.value.type());
+  return plain ? argument.value : notation::convert(1, argument.value.type());
 }
 
 // An expression where its tensors store nothing. What is divided by a tensor counts as zero with it.
 EvaluatedElement at_nothing(const Expr& expr) {
   return match(
-      expr, [](const notation::Access& n) { return reference::nothing(n.tensor.type()); },
-      [](const Literal& n) { return reference::element_of(n); },
+      expr,
+      [](const notation::Access& n) {
+        return EvaluatedElement{n.tensor.fill(), true};
+      },
+      [](const Literal& n) { return notation::element_of(n); },
       [](const Argument& n) { return EvaluatedElement{any_value(n)}; },
-      [](const Neg& n) { return reference::negate(at_nothing(n.a)); },
+      [](const Neg& n) { return notation::negate(at_nothing(n.a)); },
       [](const Binary& n) {
         EvaluatedElement a = at_nothing(n.a);
-        if (n.op == BinaryOp::Div && reference::is_zero(a.value)) return a;
-        return reference::compute(n.op, a, at_nothing(n.b));
+        return notation::compute(n.op, a, at_nothing(n.b));
       },
       [](const Call& n) {
         std::vector<EvaluatedElement> args;
         for (const Expr& arg : n.args) args.push_back(at_nothing(arg));
-        return reference::compute(n.function, args);
+        return notation::compute(n.function, n.domain, args);
       },
-      [](const Sum& n) { return at_nothing(n.body); });
+      [&](const Reduction& n) {
+        EvaluatedElement nothing{identity(n.op, type_of(expr)), true};
+        return notation::compute(n.op, nothing, at_nothing(n.body));
+      });
 }
-Scalar value_at_zero(const Expr& expr) { return at_nothing(expr).value; }
+Scalar value_at_nothing(const Expr& expr) { return at_nothing(expr).value; }
 
 bool is_number(const Expr& expr) { return expr.is<Literal>() || expr.is<Argument>(); }
 
 // The smallest part of an expression to blame for a value at zero: C(i,j) + exp(B(i,j)) -> exp(B(i,j)).
 Expr part_at_fault(const Expr& expr) {
-  if (const Sum* sum = expr.as<Sum>()) return part_at_fault(sum->body);
+  if (const Reduction* n = expr.as<Reduction>(); n && n->op == AssignOp::Add) return part_at_fault(n->body);
   if (const Neg* neg = expr.as<Neg>(); neg && !is_number(neg->a)) return part_at_fault(neg->a);
   const Binary* sum = expr.as<Binary>();
-  if (!sum || sum->op == BinaryOp::Mul || sum->op == BinaryOp::Div) return expr;
+  if (!sum || (sum->op != BinaryOp::Add && sum->op != BinaryOp::Sub)) return expr;
   for (auto [part, other] : {std::pair{sum->a, sum->b}, std::pair{sum->b, sum->a}})
-    if (!is_number(part) && reference::is_zero(value_at_zero(other))) return part_at_fault(part);
+    if (!is_number(part) && is_zero(value_at_nothing(other))) return part_at_fault(part);
   return expr;
 }
 
-// A sparse result can be one number alone, which is zero: the host says it as the text does.
-Assignment with_zero_in_text(const Assignment& assignment) {
+// Is it what elements of the result count as that are not stored?
+bool is_fill(const Scalar& value, const TensorVar& result) {
+  return same_number(convert(value, result.type()), result.fill());
+}
+
+// A sparse result can be one number alone, its fill value: the host says it as the text does.
+Assignment with_fill_in_text(const Assignment& assignment) {
   const Argument* number = assignment.rhs.as<Argument>();
-  if (!number || assignment.lhs.tensor.format().is_dense() || !reference::is_zero(number->value)) return assignment;
+  const TensorVar& result = assignment.lhs.tensor;
+  if (!number || result.format().is_dense() || !is_fill(number->value, result)) return assignment;
   return {assignment.lhs, assignment.op, Literal{number->value}};
 }
 
-// A sparse result of something that is not zero where its operands are would store every element.
+bool has_zeros_alone(const Expr& expr) {
+  bool all = true;
+  each<notation::Access>(expr, [&](const notation::Access& n) { all &= is_zero(n.tensor.fill()); });
+  return all;
+}
+
+// What would make a sparse result of it one.
+std::string remedy(const Printer& names, const TensorVar& result, const Expr& value) {
+  Printer print = names;
+  std::string out = fmt::format("give {} a dense format: {}", print.name(result), dense_format(result.order()).str());
+  std::optional<Scalar> fill = fill_of(value);
+  if (!fill || is_fill(*fill, result)) return out;
+  Format filled = result.format().filled(convert(*fill, result.type()));
+  return fmt::format("{}, or {} where nothing is stored: {}", out, print_fill(filled.fill().value_or(0)), filled.str());
+}
+
+// What is reduced where nothing is stored is something else for each number of values.
+bool reduces_nothing(const Assignment& assignment) {
+  bool all = true;
+  each<Reduction>(with_reductions(assignment).rhs, [&](const Reduction& n) {
+    Scalar nothing = identity(n.op, reduced_type(n.op, type_of(n.body)));
+    all &= same_number(convert(value_at_nothing(n.body), nothing.type()), nothing);
+  });
+  return all;
+}
+
+// A sparse result of something that is not its fill value where its operands store nothing would store every element.
 Result<> check_sparse_result(const Assignment& assignment) {
   const TensorVar& result = assignment.lhs.tensor;
-  if (result.format().is_dense() || reference::is_zero(value_at_zero(assignment.rhs))) return {};
+  Scalar value = value_at_nothing(assignment.rhs);
+  bool fills = is_fill(compute(assignment.op, result.fill(), value), result) && reduces_nothing(assignment);
+  if (result.format().is_dense() || fills) return {};
   Expr part = part_at_fault(assignment.rhs);
   Printer names;
   std::string text = names(assignment), shown = names(part);
   size_t at = text.find(shown, text.find('=') + 1);
   bool given = false;
   each<Argument>(part, [&](const Argument&) { given = true; });
-  std::string reason = is_number(part) ? fmt::format("{} is zero nowhere", shown)
-                       : given         ? fmt::format("{} need not be zero where its tensors are", shown)
-                               : fmt::format("{} is {} where its tensors are zero", shown, print(value_at_zero(part)));
+  std::string reason;
+  if (is_fill(value_at_nothing(part), result))
+    reason = fmt::format("{} is {} where nothing is stored, and many of them are put together", shown,
+                         print(value_at_nothing(part)));
+  else if (!is_zero(result.fill()) || !has_zeros_alone(assignment.rhs))
+    reason = fmt::format("{} is {} where nothing is stored, and {} is {}", shown, print(value_at_nothing(part)),
+                         names.name(result), print(result.fill()));
+  else if (is_number(part)) reason = fmt::format("{} is zero nowhere", shown);
+  else if (given) reason = fmt::format("{} need not be zero where its tensors are", shown);
+  else reason = fmt::format("{} is {} where its tensors are zero", shown, print(value_at_nothing(part)));
   return Diagnostic{fmt::format("{} is sparse, but {}", names.name(result), reason),
                     {{text, at, at + shown.size()}},
-                    fmt::format("give {} a dense format: {}", names.name(result), dense_format(result.order()).str())};
+                    remedy(names, result, with_reductions(assignment).rhs)};
+}
+
+// Elements of a dense result beside a diagonal that is assigned would have to get their fill value, too.
+Result<> check_diagonal(const Assignment& assignment) {
+  const notation::Access& lhs = assignment.lhs;
+  std::set<IndexVar> distinct(lhs.indices.begin(), lhs.indices.end());
+  bool all = distinct.size() == lhs.indices.size() || assignment.op != AssignOp::Set;
+  if (all || !lhs.tensor.format().is_dense() || is_zero(lhs.tensor.fill())) return {};
+  Printer names;
+  names(assignment);
+  return Diagnostic{fmt::format("{} alone is assigned, and the other elements of {} would be {}", names(lhs),
+                                names.name(lhs.tensor), print(lhs.tensor.fill())),
+                    {names.excerpt(assignment, [&](const notation::Access& a) { return structurally_equal(a, lhs); })},
+                    fmt::format("give {} no fill value, or a sparse format", names.name(lhs.tensor))};
 }
 
 }  // namespace
 
 ScheduledStatement make_statement(const notation::Assignment& assignment) {
   notation::check(assignment).value();
-  notation::Assignment meant = with_zero_in_text(assignment);
+  notation::Assignment meant = with_fill_in_text(assignment);
   check_sparse_result(meant).value();
+  check_diagonal(meant).value();
   meant.rhs = number_arguments(meant.rhs);
   // A += e with sparse A is A = A + e: entries of e may be new. So it is where e alone would be rounded.
   const notation::TensorVar& result = assignment.lhs.tensor;
-  if (assignment.op == notation::AssignOp::Add &&
-      !(result.format().is_dense() && notation::sums_in_place(result.type(), notation::type_of(meant.rhs))))
-    meant = {assignment.lhs, notation::AssignOp::Set,
-             notation::Binary{notation::BinaryOp::Add, assignment.lhs, meant.rhs}};
+  bool in_place = result.format().is_dense() && reduces_in_place(meant.op, result.type(), type_of(meant.rhs));
+  if (meant.op == AssignOp::Add && !in_place)
+    meant = {meant.lhs, AssignOp::Set, combined(meant.op, meant.lhs, meant.rhs)};
+  else if (meant.op != AssignOp::Set && !in_place)
+    meant = {meant.lhs, AssignOp::Set, combined(meant.op, meant.lhs, with_reductions(meant).rhs)};
   notation::ConcreteStatement concrete = notation::concretize(meant).value();
   bool placed = result.format().distribution().has_value();
   return {meant, concrete, concrete, {}, placed ? Residence::AsSaid : Residence::Anywhere};

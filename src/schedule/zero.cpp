@@ -1,7 +1,8 @@
 #include "schedule/zero.hpp"
 
-#include <algorithm>
 #include <set>
+
+#include "notation/presence.hpp"
 
 namespace spdistal::schedule {
 
@@ -9,6 +10,7 @@ using namespace notation;
 
 namespace {
 
+// What is left where one access stores nothing.
 class Vanishing {
  public:
   explicit Vanishing(const Access& access) : access_(access) {}
@@ -19,14 +21,14 @@ class Vanishing {
     return match(
         stmt, [&](const Forall& n) { return (*this)(n.body); },
         [&](const Where& n) {
-          // A producer without effect leaves its temporary at zero.
-          if ((*this)(n.producer)) each<Assign>(n.producer, [&](const Assign& a) { zero_.insert(a.lhs.tensor); });
+          // A producer without effect leaves its temporary at its fill value.
+          if ((*this)(n.producer)) each<Assign>(n.producer, [&](const Assign& a) { unmade_.insert(a.lhs.tensor); });
           return (*this)(n.consumer);
         },
         [&](const Assign& n) {
-          bool none = is_zero(n.rhs);
-          if (!none) survivor = n.rhs;
-          return none;
+          bool left = PresenceOf(*this).other_than(n.rhs, neutral_of(n));
+          if (left) survivor = n.rhs;
+          return !left;
         },
         [&](const Sequence& n) {
           for (const Stmt& part : n.stmts)
@@ -35,28 +37,16 @@ class Vanishing {
         });
   }
 
- private:
-  bool is_zero(const Expr& expr) {
-    return match(
-        expr, [&](const Access& n) { return structurally_equal(n, access_) || zero_.contains(n.tensor); },
-        [&](const Literal&) { return notation::is_zero(expr); }, [&](const Argument&) { return false; },
-        [&](const Neg& n) { return is_zero(n.a); },
-        [&](const Binary& n) {
-          switch (n.op) {
-            case BinaryOp::Mul: return is_zero(n.a) || is_zero(n.b);
-            case BinaryOp::Div: return is_zero(n.a);
-            default: return is_zero(n.a) && is_zero(n.b);
-          }
-        },
-        [&](const Call& n) {
-          return info(n.function).keeps_zero &&
-                 std::all_of(n.args.begin(), n.args.end(), [&](const Expr& arg) { return is_zero(arg); });
-        },
-        [&](const Sum& n) { return is_zero(n.body); });
-  }
+  // ---- an algebra of sets of which it matters only whether they are empty ----
+  bool never() const { return false; }
+  bool always() const { return true; }
+  bool both(bool a, bool b) const { return a && b; }
+  bool either(bool a, bool b) const { return a || b; }
+  bool access(const Access& n) const { return !structurally_equal(n, access_) && !unmade_.contains(n.tensor); }
 
+ private:
   const Access& access_;
-  std::set<TensorVar> zero_;
+  std::set<TensorVar> unmade_;
 };
 
 }  // namespace

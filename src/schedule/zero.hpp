@@ -4,8 +4,9 @@
 
 namespace spdistal::schedule {
 
-/// Does the statement leave everything as it is wherever `access` is zero? Products vanish with any factor, sums with all
-/// terms; sqrt(0), abs(0), min and max of zeros are zero; a result that starts at zero may be set to zero.
+/// Does the statement leave everything as it is wherever `access` stores nothing? What is assigned has no value of its own there
+/// (`notation/presence.hpp`), and what it is then changes nothing: 0 is added, inf is taken into a minimum, a result that starts
+/// at its fill value may be set to it.
 bool vanishes_with(const notation::Stmt& stmt, const notation::Access& access);
 
 /// The part of the statement that does not vanish, for an error; empty where all of it does.

@@ -83,6 +83,7 @@ void Coordinates::append(const Coordinates& other) {
 
 Coordinates Coordinates::clone() const {
   Coordinates out(dims_, type_);
+  out.merging_ = merging_;
   out.append(*this);
   return out;
 }

@@ -9,6 +9,7 @@
 
 #include "base/require.hpp"
 #include "memory/array.hpp"
+#include "runtime/transport/transport.hpp"
 #include "spdistal/result.hpp"
 #include "spdistal/scalar_type.hpp"
 #include "tensor/values.hpp"
@@ -55,6 +56,9 @@ class Coordinates {
   void add(std::initializer_list<int64_t> at, T value) {
     add(std::span<const int64_t>(at.begin(), at.size()), value);
   }
+  /// How entries with the same coordinates are put together: they are added where nothing else is said.
+  runtime::ReduceOp merging() const { return merging_; }
+  void merge_by(runtime::ReduceOp op) { merging_ = op; }
   /// Adds all entries of another list of the same order and type.
   void append(const Coordinates& other);
   /// The same entries with other sizes (which `check` may then refuse).
@@ -76,6 +80,7 @@ class Coordinates {
   std::vector<int64_t> dims_;
   ScalarType type_;
   int64_t size_ = 0;
+  runtime::ReduceOp merging_ = runtime::ReduceOp::Sum;
   std::vector<Array<int64_t>> columns_;
   Array<std::byte> values_;
 };

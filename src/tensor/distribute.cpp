@@ -123,6 +123,7 @@ Home pack(Transport& transport, Coordinates mine, const Format& format, Shares s
           runtime::DeliverOptions options) {
   std::vector<int64_t> dims = mine.dims();
   Shares simple{shares.grid, {}};
+  runtime::ReduceOp merging = mine.merging();
   Entries entries{Records(int(dims.size()), mine.type()), {}, {}, {}};
   bool local = false;
   runtime::together(transport, [&] {
@@ -140,6 +141,7 @@ Home pack(Transport& transport, Coordinates mine, const Format& format, Shares s
         sort_globally(transport, std::move(entries.records), format.mode_order(), runtime::Duplicates::Keep, options);
     entries = number_entries(transport, std::move(sorted), format, Tree(format, dims));
   }
+  entries.merging = merging;
   int64_t colours = shares.grid.count();
   return make_home(transport, std::move(entries), dims, format, std::move(shares),
                    [&](Records records, const runtime::Destinations& place) {
@@ -155,6 +157,7 @@ Home pack_alike(Transport& transport, Coordinates all, const Format& format, Sha
     all.check().value();
     Range part = block(all.size(), transport.size(), transport.rank());
     Coordinates out(all.dims(), all.type());
+    out.merge_by(all.merging());
     out.resize(part.size());
     for (size_t d = 0; d < all.order(); d++)
       std::copy_n(all.column(d).begin() + part.lo, part.size(), out.column(d).begin());

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "format/fill.hpp"
 #include "level/level.hpp"
 #include "tensor/storage.hpp"
 
@@ -70,15 +71,16 @@ void for_each(const Storage& storage, F&& f) {
 /// found(positions) for all positions of the last level that store an element with these coordinates.
 void locate(const Pattern& pattern, std::span<const int64_t> at, const std::function<void(Range)>& found);
 
-/// The element at these coordinates, zero where none is stored. Throws UserError for coordinates outside the tensor.
+/// The element at these coordinates, the fill value where none is stored. Throws UserError for coordinates outside the tensor.
 template <class T>
 T at(const Storage& storage, std::span<const int64_t> coordinates) {
-  T sum{};
+  std::optional<T> sum;
   std::span<const T> values = storage.values<T>();
   locate(storage.pattern(), coordinates, [&](Range positions) {
-    for (int64_t p = positions.lo; p < positions.hi; p++) sum = merged(sum, values[size_t(p)]);
+    for (int64_t p = positions.lo; p < positions.hi; p++)
+      sum = sum ? merged(*sum, values[size_t(p)]) : values[size_t(p)];
   });
-  return sum;
+  return sum ? *sum : std::get<T>(static_cast<const ScalarVariant&>(fill_value(storage.format(), scalar_type_of<T>())));
 }
 template <class T>
 T at(const Storage& storage, std::initializer_list<int64_t> coordinates) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "format/fill.hpp"
 #include "level/level.hpp"
 #include "memory/copy.hpp"
 #include "tensor/iterate.hpp"
@@ -27,9 +28,22 @@ Array<uint8_t> depths(const Coordinates& entries, const Format& format) {
   return out;
 }
 
-Buffer place_values(Coordinates entries, const Groups& groups) {
+// Bytes of so many values that count as not stored.
+Buffer filled_values(int64_t count, const Format& format, ScalarType type) {
+  size_t bytes = size_t(count) * size_of(type);
+  if (fills_with_zero(format)) return Buffer::zeroed(bytes);
+  Buffer out = Buffer::uninitialized(bytes);
+  std::visit(
+      [&](const auto& fill) {
+        memory::repeat_bytes(out.data(), {reinterpret_cast<const std::byte*>(&fill), sizeof(fill)}, bytes);
+      },
+      static_cast<const ScalarVariant&>(fill_value(format, type)));
+  return out;
+}
+
+Buffer place_values(Coordinates entries, const Groups& groups, const Format& format) {
   if (!groups.position) return std::move(entries).take_values();
-  Buffer out = Buffer::zeroed(size_t(groups.positions) * size_of(entries.type()));
+  Buffer out = filled_values(groups.positions, format, entries.type());
   with_type(entries.type(), [&](auto zero) {
     using T = decltype(zero);
     auto* to = reinterpret_cast<T*>(out.data());
@@ -40,9 +54,10 @@ Buffer place_values(Coordinates entries, const Groups& groups) {
   return out;
 }
 
-Storage pack_scalar(const Coordinates& merged_entries) {
-  Storage out(std::make_shared<const Pattern>(Format(), std::vector<int64_t>{}, std::vector<LevelArrays>{}),
+Storage pack_scalar(const Coordinates& merged_entries, const Format& format) {
+  Storage out(std::make_shared<const Pattern>(format, std::vector<int64_t>{}, std::vector<LevelArrays>{}),
               merged_entries.type());
+  if (!fills_with_zero(format)) out.fill(fill_value(format, merged_entries.type()));
   if (merged_entries.size() > 0)
     memory::copy_bytes(out.value_bytes(), merged_entries.value_bytes(), size_of(merged_entries.type()));
   return out;
@@ -94,7 +109,9 @@ Storage pack(Coordinates entries, const Format& format, const std::vector<Range>
   require(bounds.size() == order, "a piece has bounds for each dimension");
   entries.check().value();
   Coordinates sorted = sort_and_merge(std::move(entries), format.mode_order());
-  if (order == 0) return pack_scalar(sorted);
+  // Where the tensor is distributed is no business of one piece.
+  Format local = filled_like(Format(format.levels(), format.mode_order()), format);
+  if (order == 0) return pack_scalar(sorted, local);
   for (size_t d = 0; d < order; d++) {
     auto column = sorted.column(d);
     bool whole = bounds[d] == Range{0, sorted.dims()[d]};
@@ -119,9 +136,7 @@ Storage pack(Coordinates entries, const Format& format, const std::vector<Range>
   }
   std::vector<int64_t> dims = sorted.dims();
   ScalarType type = sorted.type();
-  Buffer values = place_values(std::move(sorted), groups);
-  // Where the tensor is distributed is no business of one piece.
-  Format local(format.levels(), format.mode_order());
+  Buffer values = place_values(std::move(sorted), groups, format);
   return Storage(std::make_shared<const Pattern>(std::move(local), std::move(dims), std::move(levels)), type,
                  std::move(values));
 }
@@ -160,7 +175,8 @@ Coordinates unpack_positions(const Storage& storage) {
 }
 
 Storage convert(const Storage& storage, const Format& format, Zeros zeros) {
-  bool same = storage.format().levels() == format.levels() && storage.format().mode_order() == format.mode_order();
+  bool same = storage.format().levels() == format.levels() && storage.format().mode_order() == format.mode_order() &&
+              storage.format().fill() == format.fill();
   if (same && zeros == Zeros::Keep) return storage.clone();
   std::vector<Range> bounds(storage.order());
   for (size_t k = 0; k < storage.order(); k++)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "format/fill.hpp"
 #include "level/kernel.hpp"
 #include "memory/copy.hpp"
 #include "runtime/records/sort.hpp"
@@ -274,7 +275,8 @@ Piece make_piece(const Making& making, const Share& share, Coordinates entries, 
       size_t d = size_t(making.format.mode_order()[k]);
       at[d] = k < making.tree.tail() ? nodes.bare.at(n)[k] : ranges[d].lo;
     }
-    entries.add(std::span<const int64_t>(at), 0);
+    std::visit([&](auto fill) { entries.add(std::span<const int64_t>(at), fill); },
+               static_cast<const ScalarVariant&>(fill_value(making.format, entries.type())));
   }
   return {pack(std::move(entries), making.format, ranges), ends};
 }
@@ -370,6 +372,7 @@ std::vector<Records> bring_entries(Making& making, Entries entries, const Bring&
 Home make_home(runtime::Transport& transport, Entries entries, const std::vector<int64_t>& dims, const Format& format,
                Shares shares, const Bring& bring) {
   ScalarType type = entries.records.type();
+  runtime::ReduceOp merging = entries.merging;
   Tree tree(format, dims);
   Shares simple = simplified(shares, format, dims);
   runtime::Mapping mapping(shares.grid.count(), transport.size());
@@ -397,8 +400,9 @@ Home make_home(runtime::Transport& transport, Entries entries, const std::vector
         ends.push_back(ends[first]);
         continue;
       }
-      Piece piece =
-          make_piece(making, simple.of[size_t(c)], to_coordinates(std::move(arrived[i]), dims), std::move(nodes[i]));
+      Coordinates here = to_coordinates(std::move(arrived[i]), dims);
+      here.merge_by(merging);
+      Piece piece = make_piece(making, simple.of[size_t(c)], std::move(here), std::move(nodes[i]));
       pieces.push_back(std::move(piece.storage));
       ends.push_back(piece.ends);
     }

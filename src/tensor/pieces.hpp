@@ -17,6 +17,7 @@ struct Entries {
   std::vector<int64_t> before;                     // the nodes of each counted level among the entries before
   std::vector<int64_t> total;                      // among all
   std::optional<std::vector<int64_t>> forerunner;  // the coordinates of the entry before the first
+  runtime::ReduceOp merging = runtime::ReduceOp::Sum;
 };
 /// Numbers entries that are in storage order over all ranks. Collective.
 Entries number_entries(runtime::Transport& transport, runtime::Records sorted, const Format& format, const Tree& tree);

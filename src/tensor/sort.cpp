@@ -10,6 +10,7 @@
 
 #include "memory/copy.hpp"
 #include "runtime/records/radix.hpp"
+#include "runtime/transport/combine_values.hpp"
 
 namespace spdistal {
 
@@ -87,7 +88,7 @@ std::vector<int64_t> cuts_between_runs(int64_t n, int pieces, Same&& same) {
 
 // Writes each run of equal entries as one: same(i) as above, value(i) its value, place(from, to) copies coordinates.
 template <class T, class Same, class Value, class Place>
-void merge_runs(int64_t n, Coordinates& out, Same&& same, Value&& value, Place&& place) {
+void merge_runs(int64_t n, Coordinates& out, runtime::ReduceOp op, Same&& same, Value&& value, Place&& place) {
   int pieces = n > 100000 ? omp_get_max_threads() : 1;
   std::vector<int64_t> cuts = cuts_between_runs(n, pieces, same), counts(size_t(pieces) + 1);
 #pragma omp parallel for schedule(static, 1) num_threads(pieces)
@@ -99,18 +100,20 @@ void merge_runs(int64_t n, Coordinates& out, Same&& same, Value&& value, Place&&
   for (int t = 0; t < pieces; t++) counts[size_t(t) + 1] += counts[size_t(t)];
   out.resize(counts.back());
   T* values = out.values<T>().data();
+  runtime::with_op(op, [&](auto how) {
 #pragma omp parallel for schedule(static, 1) num_threads(pieces)
-  for (int t = 0; t < pieces; t++) {
-    int64_t to = counts[size_t(t)] - 1;
-    for (int64_t i = cuts[size_t(t)]; i < cuts[size_t(t) + 1]; i++) {
-      if (i > 0 && same(i)) {
-        values[to] = merged(values[to], value(i));
-        continue;
+    for (int t = 0; t < pieces; t++) {
+      int64_t to = counts[size_t(t)] - 1;
+      for (int64_t i = cuts[size_t(t)]; i < cuts[size_t(t) + 1]; i++) {
+        if (i > 0 && same(i)) {
+          values[to] = runtime::combined<decltype(how)::value>(values[to], value(i));
+          continue;
+        }
+        values[++to] = value(i);
+        place(i, to);
       }
-      values[++to] = value(i);
-      place(i, to);
     }
-  }
+  });
 }
 
 // All dimensions fit one key: values of up to 8 bytes travel with it, and coordinates are read back from the key.
@@ -126,6 +129,7 @@ Coordinates by_one_key(Coordinates entries, const Key& key) {
     if (duplicates == 0) return entries;
   }
   Coordinates out(entries.dims(), entries.type());
+  runtime::ReduceOp op = entries.merging();
   with_type(entries.type(), [&](auto zero) {
     using T = decltype(zero);
     constexpr bool travels = sizeof(T) <= sizeof(uint64_t);
@@ -154,7 +158,7 @@ Coordinates by_one_key(Coordinates entries, const Key& key) {
     std::vector<int64_t*> columns(key.size());
     out.resize(n);  // so that the columns stay where they are
     for (size_t f = 0; f < key.size(); f++) columns[f] = out.column(key[f].dimension).data();
-    merge_runs<T>(n, out, same, value, [&](int64_t from, int64_t to) {
+    merge_runs<T>(n, out, op, same, value, [&](int64_t from, int64_t to) {
       for (size_t f = 0; f < key.size(); f++)
         columns[f][to] = int64_t((records[from].key >> key[f].shift) & key[f].mask());
     });
@@ -188,7 +192,7 @@ Coordinates by_several_keys(const Coordinates& entries, const std::vector<Key>& 
     using T = decltype(zero);
     std::span<const T> values = entries.values<T>();
     merge_runs<T>(
-        n, out, same, [&](int64_t i) { return values[size_t(records[i].payload)]; },
+        n, out, entries.merging(), same, [&](int64_t i) { return values[size_t(records[i].payload)]; },
         [&](int64_t from, int64_t to) {
           for (size_t d = 0; d < to_columns.size(); d++) to_columns[d][to] = from_columns[d][records[from].payload];
         });

@@ -47,6 +47,18 @@ void Storage::make_room(size_t bytes) const {
 
 void Storage::zero() { runtime::device_at(place()).fill(value_bytes(), std::byte(0), size_t(nnz()) * size_of(type_)); }
 
+void Storage::fill(const Scalar& value) {
+  bool zeros = with_type(type_, [&](auto nothing) { return value == Scalar(nothing); });
+  if (zeros) return zero();
+  require(value.type() == type_ && place().is_visible(), "values are filled with one of their type, on the host");
+  std::visit(
+      [&](const auto& v) {
+        auto* bytes = reinterpret_cast<const std::byte*>(&v);
+        memory::repeat_bytes(value_bytes(), {bytes, sizeof(v)}, size_t(nnz()) * sizeof(v));
+      },
+      static_cast<const ScalarVariant&>(value));
+}
+
 PatternHandle dense_pattern(const Format& format, const std::vector<int64_t>& dims, const std::vector<Range>& ranges,
                             ScalarType type, std::string_view what) {
   std::vector<LevelArrays> levels;

@@ -93,8 +93,9 @@ class Storage {
   /// lie elsewhere, if they can.
   void make_room(size_t bytes) const;
   bool can_move() const { return !values_->buffer.is_borrowed(); }
-  /// All values are zero from now on.
+  /// All values are zero from now on, or this one.
   void zero();
+  void fill(const Scalar& value);
   /// The values, taken away for good.
   Buffer take_values() && { return std::move(values_->buffer); }
   /// The same pattern and values, to be read only.

@@ -35,7 +35,7 @@ std::vector<const std::byte*> memory_of(const Home& home) {
 
 Homecoming::Homecoming(runtime::Transport& transport, std::string tensor, std::string name, const Home& home,
                        const runtime::ColourGrid& grid, Range colours, std::vector<ResultTarget> targets,
-                       Arrival arrival, runtime::Traffic* traffic)
+                       Arrival arrival, notation::AssignOp operation, runtime::Traffic* traffic)
     : transport_(transport),
       tensor_(std::move(tensor)),
       name_(std::move(name)),
@@ -43,6 +43,7 @@ Homecoming::Homecoming(runtime::Transport& transport, std::string tensor, std::s
       colours_(colours),
       targets_(std::move(targets)),
       arrival_(arrival),
+      operation_(reduce_op(operation)),
       traffic_(traffic),
       has_replicas_(has_replicas(home)) {
   std::vector<std::vector<Range>> ranges;
@@ -63,8 +64,8 @@ Space Homecoming::box(int64_t colour, const Format& format) const {
 
 Storage& Homecoming::operator[](int64_t colour) { return pieces_[size_t(colour - colours_.lo)]; }
 
-void Homecoming::zero() {
-  for (Storage& piece : pieces_) piece.zero();
+void Homecoming::fill(const Scalar& value) {
+  for (Storage& piece : pieces_) piece.fill(value);
 }
 
 // What travels does so in memory of the host: it is up to date there, and what arrives is newer than any copy.
@@ -89,11 +90,14 @@ void Homecoming::plan(Home& home) {
   runtime::Sources who = arrival_ == Arrival::Add ? runtime::Sources::Owners : runtime::Sources::Everyone;
   instances_ = own;
   home_instances_ = home_instances(home);
-  home_.emplace(
-      transport_, runtime::match(transport_, held, needed, who), runtime::Mapping(held.colours(), transport_.size()),
-      runtime::Mapping(grid_.count(), transport_.size()), *home_instances_, own,
-      runtime::ExchangeOptions{
-          .region = name_, .traffic = traffic_, .direction = runtime::Direction::ToSources, .arrival = arrival_});
+  home_.emplace(transport_, runtime::match(transport_, held, needed, who),
+                runtime::Mapping(held.colours(), transport_.size()), runtime::Mapping(grid_.count(), transport_.size()),
+                *home_instances_, own,
+                runtime::ExchangeOptions{.region = name_,
+                                         .traffic = traffic_,
+                                         .direction = runtime::Direction::ToSources,
+                                         .arrival = arrival_,
+                                         .operation = operation_});
 }
 
 void Homecoming::run(Home& home) {
@@ -136,7 +140,7 @@ void Homecoming::keep_here(Home& home) {
     runtime::Selection from(layout, part, home.type()), to(pieces[q].layout(), part, home.type());
     values.resize(size_t(from.bytes()));
     from.gather(pieces_[0].value_bytes(), values.data());
-    to.add(values.data(), pieces[q].data());
+    to.combine(values.data(), pieces[q].data(), operation_);
   }
 }
 

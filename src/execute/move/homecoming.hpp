@@ -2,7 +2,7 @@
 //
 //   in place    a colour's piece is a home piece, all of it: computed there, nothing moves
 //   assigned    colours share no element: each goes to all who hold it
-//   added       colours share elements, or what was there counts: owners add them up in the order of colours, then the
+//   added       colours share elements, or what was there counts: owners put them together in the order of colours, then the
 //               other holders get the sums
 #pragma once
 #include <optional>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "execute/move/fetch.hpp"
+#include "execute/move/reduce_op.hpp"
 #include "runtime/partition/grid.hpp"
 #include "runtime/region/exchange.hpp"
 #include "tensor/home.hpp"
@@ -28,11 +29,11 @@ class Homecoming {
   /// Collective. Of the colours of this rank. Traffic is counted under the name.
   Homecoming(runtime::Transport& transport, std::string tensor, std::string name, const Home& home,
              const runtime::ColourGrid& grid, Range colours, std::vector<ResultTarget> targets,
-             runtime::Arrival arrival, runtime::Traffic* traffic);
+             runtime::Arrival arrival, notation::AssignOp operation, runtime::Traffic* traffic);
 
   /// The piece to compute into.
   Storage& operator[](int64_t colour);
-  void zero();
+  void fill(const Scalar& value);
 
   /// Collective.
   void run(Home& home);
@@ -51,6 +52,7 @@ class Homecoming {
   Range colours_;
   std::vector<ResultTarget> targets_;
   runtime::Arrival arrival_;
+  runtime::ReduceOp operation_;
   runtime::Traffic* traffic_;
   bool has_replicas_;  // does any element of the home have several holders?
   std::vector<Storage> pieces_;

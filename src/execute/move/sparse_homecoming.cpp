@@ -1,6 +1,7 @@
 #include "execute/move/sparse_homecoming.hpp"
 
 #include "execute/move/numbers.hpp"
+#include "execute/move/reduce_op.hpp"
 #include "execute/move/regions.hpp"
 #include "runtime/partition/match.hpp"
 #include "runtime/transport/agree.hpp"
@@ -33,7 +34,7 @@ struct NumberedPieces {
 
 SparseHomecoming::SparseHomecoming(runtime::Transport& transport, std::string tensor, std::string name,
                                    const runtime::ColourGrid& grid, const std::vector<Storage>& made, const Home& home,
-                                   runtime::Traffic* traffic)
+                                   notation::AssignOp operation, runtime::Traffic* traffic)
     : transport_(transport), tensor_(std::move(tensor)) {
   Sending indices(transport_.sent(), tensor_, Cargo::Indices);
   Mapping home_ranks(home.shares().grid.count(), transport.size()), ranks(grid.count(), transport.size());
@@ -52,11 +53,12 @@ SparseHomecoming::SparseHomecoming(runtime::Transport& transport, std::string te
                     runtime::ExchangeOptions{.region = std::move(name),
                                              .traffic = traffic,
                                              .direction = runtime::Direction::ToSources,
-                                             .arrival = runtime::Arrival::Add});
+                                             .arrival = runtime::Arrival::Add,
+                                             .operation = reduce_op(operation)});
 }
 
-void SparseHomecoming::run(const std::vector<Storage>& made, Home& home) {
-  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) home.piece(q).zero();
+void SparseHomecoming::run(const std::vector<Storage>& made, Home& home, const Scalar& background) {
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) home.piece(q).fill(background);
   Instances computed(senders_->colours());
   for (size_t k = 0; k < made.size(); k++)
     computed.add(instance_of(made[k], (*senders_)[senders_->colours().lo + int64_t(k)].shared_layout()));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "execute/move/reduce_op.hpp"
 #include "runtime/region/exchange.hpp"
 #include "tensor/home.hpp"
 
@@ -15,10 +16,11 @@ class SparseHomecoming {
   /// Collective. From pieces that the colours of this rank compute; their elements can be numbered (`numbers.hpp`). `name` is
   /// what traffic is counted under.
   SparseHomecoming(runtime::Transport& transport, std::string tensor, std::string name, const runtime::ColourGrid& grid,
-                   const std::vector<Storage>& made, const Home& home, runtime::Traffic* traffic);
+                   const std::vector<Storage>& made, const Home& home, notation::AssignOp operation,
+                   runtime::Traffic* traffic);
 
   /// Collective. Pieces and home have the patterns that this was planned for.
-  void run(const std::vector<Storage>& made, Home& home);
+  void run(const std::vector<Storage>& made, Home& home, const Scalar& background);
 
  private:
   runtime::Transport& transport_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "execute/move/numbers.hpp"
+#include "execute/move/reduce_op.hpp"
 #include "execute/move/regions.hpp"
 #include "runtime/partition/match.hpp"
 #include "runtime/transport/deal.hpp"
@@ -29,10 +30,11 @@ Space one(int64_t number) { return Space::interval(number, number + 1); }
 }  // namespace
 
 TakenOver::TakenOver(runtime::Transport& transport, std::string tensor, std::string name, const ComputedPieces& pieces,
-                     runtime::Traffic* traffic)
+                     notation::AssignOp operation, runtime::Traffic* traffic)
     : transport_(transport),
       tensor_(std::move(tensor)),
       name_(std::move(name)),
+      operation_(reduce_op(operation)),
       traffic_(traffic),
       shares_{pieces.grid, {}} {
   Sending indices(transport_.sent(), tensor_, Cargo::Indices);
@@ -113,7 +115,8 @@ void TakenOver::connect(const Home& home) {
                     runtime::ExchangeOptions{.region = name_,
                                              .traffic = traffic_,
                                              .direction = runtime::Direction::ToSources,
-                                             .arrival = runtime::Arrival::Add});
+                                             .arrival = runtime::Arrival::Add,
+                                             .operation = operation_});
 }
 
 void TakenOver::add_up(Home& home) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "execute/move/reduce_op.hpp"
 #include "runtime/region/exchange.hpp"
 #include "tensor/home.hpp"
 
@@ -28,7 +29,7 @@ class TakenOver {
  public:
   /// Collective. Elements can be numbered (`numbers.hpp`); `name` is what traffic is counted under.
   TakenOver(runtime::Transport& transport, std::string tensor, std::string name, const ComputedPieces& pieces,
-            runtime::Traffic* traffic);
+            notation::AssignOp operation, runtime::Traffic* traffic);
 
   const Shares& shares() const { return shares_; }
   /// Collective. Adds up what is cut, in a home of these pieces.
@@ -51,6 +52,7 @@ class TakenOver {
 
   runtime::Transport& transport_;
   std::string tensor_, name_;
+  runtime::ReduceOp operation_;
   runtime::Traffic* traffic_;
   Shares shares_;
   bool any_cut_ = false;  // on any rank

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "lower/operation.hpp"
 #include "lower/result/elements.hpp"
 #include "notation/races.hpp"
 
@@ -60,8 +61,7 @@ CutFunction by_weight(const Context& c, const Segment& range, const Weight& weig
 
 bool may_run_in_parallel(const Context& c, const Forall& loop) {
   if (!loop.tags.parallel || loop.tags.parallel->unit == Unit::CPUVector) return false;
-  // Nothing adds to a bool atomically.
-  if (c.result_type() == ScalarType::Bool && find_race(c.statement, loop.var)) return false;
+  if (!has_atomic(c.operation, c.result_type()) && find_race(c.statement, loop.var)) return false;
   // Temporaries from outside are written by one thread only.
   bool own = true;
   std::set<TensorVar> inside;

@@ -12,6 +12,7 @@
 #include "lower/questions.hpp"
 #include "lower/result/elements.hpp"
 #include "lower/visit.hpp"
+#include "notation/arithmetic.hpp"
 
 namespace spdistal::lower {
 
@@ -35,7 +36,8 @@ std::optional<std::vector<Term>> plain_sum(const Context& c, const Scope& s, con
   ScalarType type = type_of(assign->rhs);
   std::function<bool(const notation::Expr&, ir::BinaryOp)> add = [&](const notation::Expr& e, ir::BinaryOp sign) {
     if (auto* access = e.as<Access>()) {
-      if (s.temporaries.contains(access->tensor) || type_of(e) != type) return false;
+      bool counts_as_zero = is_zero(access->tensor.fill());
+      if (s.temporaries.contains(access->tensor) || type_of(e) != type || !counts_as_zero) return false;
       out.push_back({c.find_operand(*access), sign});
       return walked.contains(out.back().operand);
     }
@@ -175,7 +177,7 @@ class Merge {
     std::optional<Var> value;
     if (reads_values() && !sum)
       value = f_.variable(fmt::format("{}_{}", c_.tensor_name(w.operand + 1), c_.name(loop_.var)),
-                          ir::zero(ir::value_of(vals.type.scalar)));
+                          ir::literal(c_.tensor_var(w.operand + 1).fill()));
     f_.when(*w.found, [&] {
       if (value) read([&] { f_.assign(*value, ir::load(vals, *w.at)); });
       for (const Term& term : sum ? *terms_ : std::vector<Term>{})

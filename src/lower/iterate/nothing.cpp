@@ -7,7 +7,7 @@ namespace spdistal::lower {
 
 void emit(Context& c, const Scope& s, const ForallLoop& loop, const NoPattern&) {
   if (!has_places(c) || c.start == notation::Start::Old || s.elements.sum || !holds_result(c, loop.body())) return;
-  if (!s.elements.zeroed) c.kernel.zero_first = true;
+  if (!s.elements.zeroed) c.kernel.fill_first = true;
   for (const IndexVar& var : c.lhs.indices)
     if (!s.knows(var)) c.sweep({var});
 }

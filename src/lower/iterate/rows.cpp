@@ -312,7 +312,7 @@ void RowWalk::write_row(const Scope& s, const Expr& whole, const Inside& all, co
   if (s.elements.sum) return cut(s);
   bool below = false;  // do the positions of a row tell elements apart?
   for (size_t k = rows_.level + 1; k <= levels_.last; k++) below |= indexes_result(c_, levels_.var(k));
-  AssignOp op = complete_ ? AssignOp::Set : AssignOp::Add;
+  AssignOp op = complete_ ? AssignOp::Set : c_.operation;
   if (below) return whole_or_cut(s, whole, all, cut);
   // The row is this share's: its sums start from nothing, and stay at hand until they are written.
   if (!element_known(c_, s))
@@ -325,12 +325,12 @@ void RowWalk::write_row(const Scope& s, const Expr& whole, const Inside& all, co
   if (part)
     return whole_or_cut(
         s, whole, [&](const Scope& alone) { write(alone, sum_of(c_, alone, all), op); },
-        [&](const Scope& shared) { write(shared, sum_of(c_, shared, part), AssignOp::Add); });
+        [&](const Scope& shared) { write(shared, sum_of(c_, shared, part), c_.operation); });
   Expr total = sum_of(c_, s, all);
   where_element_is(c_, s, [&] {
     whole_or_cut(
         s, whole, [&](const Scope& alone) { write_element(c_, alone, total, op); },
-        [&](const Scope& shared) { write_element(c_, shared, total, AssignOp::Add); });
+        [&](const Scope& shared) { write_element(c_, shared, total, c_.operation); });
   });
 }
 

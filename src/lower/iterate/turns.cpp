@@ -10,9 +10,9 @@ using namespace notation;
 
 namespace {
 
-// Is it a sum into a temporary that is one number?
+// Is it a reduction into a temporary that is one number?
 bool is_temporary_sum(const Scope& s, const Assign& assign) {
-  return assign.lhs.indices.empty() && assign.op == AssignOp::Add && s.temporaries.contains(assign.lhs.tensor);
+  return assign.lhs.indices.empty() && assign.op != AssignOp::Set && s.temporaries.contains(assign.lhs.tensor);
 }
 
 // Does the assignment in an innermost loop go to elements that have their place? Lists and cursors grow one by one.

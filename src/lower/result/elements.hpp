@@ -14,12 +14,14 @@ void write_result(Context& c, const Scope& s, const notation::Assign& assign);
 void write_element(Context& c, const Scope& s, const ir::Expr& value, notation::AssignOp op);
 /// Runs `fill` where the element is: a shared pattern may not have the one that was looked up in it.
 void where_element_is(Context& c, const Scope& s, const std::function<void()>& fill);
-/// Adding happens in the wider of the two types, as in C++.
-void store(Context& c, const ir::Var& array, const ir::Expr& at, const ir::Expr& value, ir::StoreMode mode);
+void store(Context& c, const ir::Var& array, const ir::Expr& at, const ir::Expr& value,
+           ir::StoreMode mode = ir::StoreMode::Set);
+/// Combines an element with a value, in the wider of the two types, as in C++.
+void store_combined(Context& c, notation::AssignOp op, const ir::Var& array, const ir::Expr& at, const ir::Expr& value);
 /// Are all its coordinates known?
 bool element_known(const Context& c, const Scope& s);
 /// Under which condition a value is stored at all: empty where it always is.
-std::optional<ir::Expr> presence(const Context& c, const Scope& s, const notation::Expr& expr);
+std::optional<ir::Expr> presence(const Context& c, const Scope& s, const notation::Assign& assign);
 
 /// Runs `fill` where entries of a result that is assembled are put down, not where they are only counted.
 void when_filling(Context& c, const Scope& s, const std::function<void()>& fill);

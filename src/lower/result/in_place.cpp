@@ -56,10 +56,9 @@ std::optional<Expr> covers_result(Context& c, const Scope& s) {
   return all;
 }
 
-void zero_all(Context& c) {
+void fill_all(Context& c) {
   std::function<void(size_t, const Expr&)> nest = [&](size_t level, const Expr& position) {
-    if (level == c.lhs.tensor.order())
-      return c.f.store(c.vals_array(0), position, ir::zero(ir::value_of(c.result_type())));
+    if (level == c.lhs.tensor.order()) return c.f.store(c.vals_array(0), position, ir::literal(c.background));
     c.f.loop("p", ir::int64(0), c.dense_size(0, level),
              [&](const Var& p) { nest(level + 1, level == 0 ? Expr(p) : position * c.stride(0, level) + p); });
   };
@@ -78,7 +77,7 @@ void emit(Context& c) {
     inside.elements.covered = covers.has_value();
     ir::Stmt body = c.f.collect([&] { visit(c, inside, c.statement.body); });
     bool always = covers && ir::constant(*covers);
-    if (covers && !always && !c.kernel.zero_first) c.f.when(!*covers, [&] { zero_all(c); });
+    if (covers && !always && !c.kernel.fill_first) c.f.when(!*covers, [&] { fill_all(c); });
     c.f.add(body);
   });
 }

@@ -52,7 +52,7 @@ Scope with_rest_zeroed(Context& c, const Scope& s) {
   std::optional<std::vector<IndexVar>> open = open_variables(c, s);
   if (c.kernel.assembly != Assembly::Dense || !open) return s;
   each_open_element(c, s, *open, [&](const Scope& here) {
-    c.f.store(c.vals_array(0), strategy_of(c).position(c, here), ir::zero(ir::value_of(c.result_type())));
+    c.f.store(c.vals_array(0), strategy_of(c).position(c, here), ir::literal(c.background));
   });
   Scope out = s;
   out.elements.zeroed = true;
@@ -67,14 +67,14 @@ void sum_apart(Context& c, const Scope& s, const Inside& fill) {
   for (const IndexVar& var : *open) sizes.push_back(size(c, s, var)), count = count * sizes.back();
   Temporary sums{c.f.allocate("row", c.result_type(), count, ir::Fill::Uninitialised), sizes};
   each_open_element(c, s, *open, [&](const Scope& here) {
-    c.f.store(sums.values, temporary_position(here, sums, *open), ir::zero(ir::value_of(c.result_type())));
+    c.f.store(sums.values, temporary_position(here, sums, *open), ir::literal(c.background));
   });
   Scope apart = s;
   apart.elements.apart = Elements::Apart{sums, *open};
   apart.elements.raced.reset();
   fill(apart);
   each_open_element(c, s, *open, [&](const Scope& here) {
-    write_element(c, here, ir::load(sums.values, temporary_position(here, sums, *open)), AssignOp::Add);
+    write_element(c, here, ir::load(sums.values, temporary_position(here, sums, *open)), c.operation);
   });
 }
 

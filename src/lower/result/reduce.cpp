@@ -1,6 +1,7 @@
-// Loops whose turns all add to the same elements.
+// Loops whose turns all come to the same elements.
 #include "lower/divide/divide.hpp"
 #include "lower/iterate/pattern.hpp"
+#include "lower/operation.hpp"
 #include "lower/result/elements.hpp"
 #include "lower/result/strategy.hpp"
 
@@ -8,12 +9,11 @@ namespace spdistal::lower {
 
 using namespace notation;
 using ir::Expr;
-using ir::StoreMode;
 using ir::Var;
 
 namespace {
 
-Var declare_sum(Context& c) { return c.f.variable("sum", ir::zero(ir::value_of(c.sum_type()))); }
+Var declare_sum(Context& c) { return c.f.variable(c.operation == AssignOp::Add ? "sum" : "total", c.first_total()); }
 
 // The loop comes to several elements: each of its turns adds to them.
 void add_turn_by_turn(Context& c, const Scope& s, const ForallLoop& loop) {
@@ -28,10 +28,9 @@ void add_turn_by_turn(Context& c, const Scope& s, const ForallLoop& loop) {
 void add_by_threads(Context& c, const Scope& s, ForallLoop loop) {
   const Elements& e = s.elements;
   if (c.start == Start::Zero && !e.revisited)
-    where_element_is(c, s, [&] {
-      store(c, c.vals_array(0), strategy_of(c).position(c, s), ir::zero(ir::value_of(c.result_type())), StoreMode::Set);
-    });
-  if (c.start == Start::Zero && (!e.covered || e.revisited)) c.kernel.zero_first = true;
+    where_element_is(c, s,
+                     [&] { store(c, c.vals_array(0), strategy_of(c).position(c, s), ir::literal(c.background)); });
+  if (c.start == Start::Zero && (!e.covered || e.revisited)) c.kernel.fill_first = true;
   Scope inside = s;
   inside.elements.revisited = inside.elements.zeroed = true;
   loop.sums = Sums::InShares;
@@ -63,7 +62,7 @@ Expr sum_of(Context& c, const Scope& s, const Inside& inside) {
 void add_sum_of_share(Context& c, const Scope& s, const Inside& walk) {
   Expr total = sum_of(c, s, walk);
   where_element_is(c, s,
-                   [&] { store(c, c.vals_array(0), strategy_of(c).position(c, s), total, StoreMode::AtomicAdd); });
+                   [&] { store(c, c.vals_array(0), strategy_of(c).position(c, s), total, atomic_mode(c.operation)); });
 }
 
 void reduce(Context& c, const Scope& s, const ForallLoop& loop) {
@@ -74,7 +73,7 @@ void reduce(Context& c, const Scope& s, const ForallLoop& loop) {
   if (can_run_in_parallel(c, s, loop.forall)) return add_by_threads(c, s, loop);
   Expr total = sum_of(c, s, [&](const Scope& inside) { iterate(c, inside, loop); });
   bool first = c.start == Start::Zero && !s.elements.revisited;
-  where_element_is(c, s, [&] { write_element(c, s, total, first ? AssignOp::Set : AssignOp::Add); });
+  where_element_is(c, s, [&] { write_element(c, s, total, first ? AssignOp::Set : c.operation); });
 }
 
 }  // namespace spdistal::lower

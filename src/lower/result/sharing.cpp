@@ -48,7 +48,7 @@ void emit(Context& c) {
     c.vals_array(0);
     // No loop comes to places where nothing is stored.
     bool visits_all = !c.on_pieces() && !leaves_places_empty(c.lhs.tensor.format());
-    if (!visits_all && c.start == Start::Zero) c.kernel.zero_first = true;
+    if (!visits_all && c.start == Start::Zero) c.kernel.fill_first = true;
     visit(c, s, c.statement.body);
   });
 }

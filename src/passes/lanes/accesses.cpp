@@ -76,7 +76,7 @@ void Accesses::walk(const Stmt& s, const For* loop) {
   if (auto* n = s.as<Store>()) {
     Uses& u = arrays_[n->array.symbol];
     u.stored = true;
-    u.plain |= n->mode != StoreMode::AtomicAdd;
+    u.plain |= !is_atomic(n->mode);
     u.adds |= n->mode == StoreMode::Add;
     u.stored_inside |= loop != nullptr;
     note(n->array, n->index, loop);

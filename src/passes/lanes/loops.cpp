@@ -56,7 +56,7 @@ std::optional<LaneLoop> lane_loop(const For& loop) {
   bool stores = false, in_rows = true;
   each<Store>(loop.body, [&](const Store& n) {
     stores = true;
-    in_rows &= n.mode == StoreMode::AtomicAdd || base_of(n.index, loop).has_value();
+    in_rows &= is_atomic(n.mode) || base_of(n.index, loop).has_value();
   });
   if (!stores) {
     auto sums = sums_of(loop);

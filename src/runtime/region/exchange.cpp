@@ -259,7 +259,8 @@ void Exchange::State::add_in_order() {
   for (const Summand& addition : additions) {
     if (!addition.copy) {
       const MessagePart& part = plan.in[addition.message].parts[addition.part];
-      part.selection.add(in_staging[addition.message].data() + part.offset, to()[part.to].data());
+      part.selection.combine(in_staging[addition.message].data() + part.offset, to()[part.to].data(),
+                             options.operation);
       continue;
     }
     const Copy& copy = *addition.copy;
@@ -270,7 +271,7 @@ void Exchange::State::add_in_order() {
       copy.source.gather(source, scratch.data());
       source = scratch.data();
     }
-    copy.target.add(source, to()[copy.to].data());
+    copy.target.combine(source, to()[copy.to].data(), options.operation);
   }
 }
 

@@ -25,7 +25,7 @@ enum class Direction {
 };
 enum class Arrival {
   Assign,  // no element comes twice
-  Add,     // to what is there, in the order of the colours they come from: the same bits every time
+  Add,     // to what is there, by `operation`, in the order of the colours they come from: the same bits every time
 };
 
 struct ExchangeOptions {
@@ -33,6 +33,7 @@ struct ExchangeOptions {
   Traffic* traffic = nullptr;  // where to count, if anywhere; outlives the exchange
   Direction direction = Direction::ToUsers;
   Arrival arrival = Arrival::Assign;
+  ReduceOp operation = ReduceOp::Sum;
 };
 
 class Exchange {

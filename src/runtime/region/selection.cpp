@@ -81,15 +81,18 @@ void Selection::scatter(const std::byte* from, std::byte* memory) const {
   });
 }
 
-void Selection::add(const std::byte* from, std::byte* memory) const {
+void Selection::combine(const std::byte* from, std::byte* memory, ReduceOp op) const {
   with_type(type_, [&](auto zero) {
     using T = decltype(zero);
     const T* in = reinterpret_cast<const T*>(from);
     T* out = reinterpret_cast<T*>(memory);
-    for (const Run& run : runs_)
-      for (int64_t k = 0; k < run.length; k++) out[run.offset + k] = sum_of(out[run.offset + k], *in++);
-    for (int32_t place : narrow_) out[place] = sum_of(out[place], *in++);
-    for (int64_t place : wide_) out[place] = sum_of(out[place], *in++);
+    with_op(op, [&](auto how) {
+      auto meet = [&](T& there) { there = combined<decltype(how)::value>(there, *in++); };
+      for (const Run& run : runs_)
+        for (int64_t k = 0; k < run.length; k++) meet(out[run.offset + k]);
+      for (int32_t place : narrow_) meet(out[place]);
+      for (int64_t place : wide_) meet(out[place]);
+    });
   });
 }
 

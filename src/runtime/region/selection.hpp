@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/region/layout.hpp"
+#include "runtime/transport/transport.hpp"
 #include "spdistal/scalar_type.hpp"
 
 namespace spdistal::runtime {
@@ -23,10 +24,10 @@ class Selection {
   int64_t bytes() const { return count_ * int64_t(size_of(type_)); }
   /// The one run of all the elements; length 0 where they are not one run.
   Run single() const { return single_; }
-  /// to[k] = memory[place k], memory[place k] = from[k], memory[place k] += from[k].
+  /// to[k] = memory[place k], memory[place k] = from[k], memory[place k] = memory[place k] op from[k].
   void gather(const std::byte* memory, std::byte* to) const;
   void scatter(const std::byte* from, std::byte* memory) const;
-  void add(const std::byte* from, std::byte* memory) const;
+  void combine(const std::byte* from, std::byte* memory, ReduceOp op) const;
 
  private:
   ScalarType type_;

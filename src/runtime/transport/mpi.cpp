@@ -122,8 +122,9 @@ class Mpi final : public Transport {
   void allreduce(void* values, size_t count, ScalarType type, ReduceOp op) override {
     stay();
     // Sums of floats depend on the order of adding, which MPI does not promise.
-    bool exact = type == ScalarType::Int32 || type == ScalarType::Int64 ||
-                 (op != ReduceOp::Sum && (type == ScalarType::Float32 || type == ScalarType::Float64));
+    bool exact =
+        type == ScalarType::Int32 || type == ScalarType::Int64 ||
+        ((op == ReduceOp::Min || op == ReduceOp::Max) && (type == ScalarType::Float32 || type == ScalarType::Float64));
     if (!exact || !fits(int64_t(count))) return Transport::allreduce(values, count, type, op);
     auto agreement = Sending::agreement(sent());
     count_to_others(count * size_of(type));
@@ -131,7 +132,10 @@ class Mpi final : public Transport {
                            : type == ScalarType::Int64   ? MPI_INT64_T
                            : type == ScalarType::Float32 ? MPI_FLOAT
                                                          : MPI_DOUBLE;
-    MPI_Op how = op == ReduceOp::Sum ? MPI_SUM : op == ReduceOp::Min ? MPI_MIN : MPI_MAX;
+    MPI_Op how = op == ReduceOp::Sum       ? MPI_SUM
+                 : op == ReduceOp::Product ? MPI_PROD
+                 : op == ReduceOp::Min     ? MPI_MIN
+                                           : MPI_MAX;
     check(MPI_Allreduce(MPI_IN_PLACE, values, int(count), element, how, comm_), "MPI_Allreduce");
   }
 

@@ -19,7 +19,7 @@
 namespace spdistal::runtime {
 
 /// For bool: Max is "any", Min is "all", Sum is "any".
-enum class ReduceOp { Sum, Min, Max };
+enum class ReduceOp { Sum, Product, Min, Max };
 
 /// What a transport knows a message under way by; 0 is one that is complete.
 using Request = std::uintptr_t;

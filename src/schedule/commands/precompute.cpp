@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "notation/concrete.hpp"
+#include "notation/presence.hpp"
 #include "schedule/refuse.hpp"
 
 namespace spdistal {
@@ -86,6 +87,23 @@ bool is_linear_in(const Expr& expr, const TensorVar& temporary) {
   return false;
 }
 
+// Does it depend on what the temporary stores, by a map?
+bool is_mapped(const Expr& expr, const TensorVar& temporary) {
+  bool found = false;
+  each<Call>(expr, [&](const Call& call) {
+    if (call.domain != Domain::Stored) return;
+    each<notation::Access>(call.args[0], [&](const notation::Access& n) { found |= n.tensor == temporary; });
+  });
+  return found;
+}
+
+// Is a reduction of a part the same as the reduction of the whole?
+bool can_be_taken_first(const Assign& assign, const Expr& consumer, const TensorVar& temporary) {
+  if (assign.op == AssignOp::Add) return is_linear_in(consumer, temporary);
+  auto* access = consumer.as<notation::Access>();
+  return access && access->tensor == temporary;
+}
+
 // How the command would rewrite a statement.
 struct Rewriting {
   Assign assign;
@@ -132,8 +150,7 @@ class Planner {
                           fmt::format("the loop over {} is not directly around {}", refuse_.name(var), refuse_(part)),
                           "name loops of the nest that computes it");
 
-    TensorVar workspace({Symbol(command_.workspace.text), promote(type_of(part), ScalarType::Int32), sizes(),
-                         dense_format(command_.loops.size()), Origin::Temporary});
+    TensorVar workspace = make_workspace(part, {});
     Expr consumer = find_part(assign_->rhs, named, notation::Access{workspace, command_.loops})->rest;
     Rewriting out{*assign_, chain_, chain_.size(), {}, workspace, part, consumer};
     // Inwards from the assignment: loops over the workspace, and loops that only the expression uses.
@@ -155,6 +172,10 @@ class Planner {
                                       refuse_.name(chain_[out.split - 1].var), refuse_.name(var), refuse_(part)),
                           fmt::format("reorder {} outwards first", refuse_.name(chain_[out.split - 1].var)));
     }
+    if (is_mapped(out.consumer, workspace))
+      return refuse_.whole(
+          fmt::format("map looks at what {} stores, and a workspace has a value everywhere", refuse_(part)),
+          "precompute the whole of map(…)");
     if (out.split == chain_.size())
       return refuse_.whole(
           fmt::format("no loop moves to a workspace for {}", refuse_(part)),
@@ -175,7 +196,9 @@ class Planner {
       if (Result<> untouched = schedule::check_untouched(command_.name, statement_, loop.var); !untouched)
         return untouched.refusal();
     }
-    if (!out.summed.empty() && !is_linear_in(consumer, workspace))
+    out.workspace = make_workspace(part, out.summed);
+    out.consumer = find_part(assign_->rhs, named, notation::Access{out.workspace, command_.loops})->rest;
+    if (!out.summed.empty() && !can_be_taken_first(*assign_, out.consumer, out.workspace))
       return refuse_.at(
           out.summed[0],
           fmt::format("{} is not a factor of the right side, so that its sum over {} cannot be taken first",
@@ -201,6 +224,13 @@ class Planner {
         [&](const Sequence& n) {
           for (const Stmt& part : n.stmts) search(part, {});
         });
+  }
+  // It begins with what it would be where nothing of the part is stored, or with the reduction of nothing.
+  TensorVar make_workspace(const Expr& part, const std::vector<IndexVar>& reduced) const {
+    ScalarType type = reduced_type(reduced.empty() ? AssignOp::Add : assign_->op, type_of(part));
+    Scalar begins = reduced.empty() ? fill_of(part).value_or(zero(type)) : identity(assign_->op, type);
+    return TensorVar({Symbol(command_.workspace.text), type, sizes(),
+                      dense_format(command_.loops.size()).filled(convert(begins, type)), Origin::Temporary});
   }
   std::vector<Extent> sizes() const {
     std::vector<Extent> out;
@@ -284,7 +314,7 @@ ConcreteStatement Precompute::apply(const ConcreteStatement& statement) const {
   };
 
   Stmt consumer = Assign{plan.assign.lhs, plan.assign.op, plan.consumer};
-  Stmt producer = Assign{notation::Access{plan.workspace, copies}, plan.summed.empty() ? AssignOp::Set : AssignOp::Add,
+  Stmt producer = Assign{notation::Access{plan.workspace, copies}, plan.summed.empty() ? AssignOp::Set : plan.assign.op,
                          rename(plan.part, renaming)};
   for (size_t k = plan.chain.size(); k-- > plan.split;) {
     const Forall& loop = plan.chain[k];

@@ -1,0 +1,27 @@
+// Arithmetic on scalars, as C++ does it for the types at hand.
+#pragma once
+#include <vector>
+
+#include "notation/index_notation.hpp"
+#include "spdistal/scalar.hpp"
+
+namespace spdistal::notation {
+
+/// The value as another type, as a C++ conversion gives it; complex to real takes the real part.
+Scalar convert(const Scalar& value, ScalarType type);
+Scalar zero(ScalarType type);
+Scalar compute(BinaryOp op, const Scalar& a, const Scalar& b);
+Scalar negate(const Scalar& a);
+Scalar compute(Function function, const std::vector<Scalar>& args);
+bool is_zero(const Scalar& value);
+/// Is it other than zero?
+bool truth(const Scalar& value);
+/// The same number: 0 is -0, and what is no number is the same as any that is none.
+bool same_number(const Scalar& a, const Scalar& b);
+
+/// What a reduction of nothing gives: combined with it, every value of the type stays what it is.
+Scalar identity(AssignOp op, ScalarType type);
+/// A value combined with what is there; of Set, the value.
+Scalar compute(AssignOp op, const Scalar& there, const Scalar& value);
+
+}  // namespace spdistal::notation

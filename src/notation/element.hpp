@@ -1,0 +1,39 @@
+// An element of an expression: its value, and whether it is there at all.
+//
+// What a tensor does not store counts as the tensor's fill value, for good; numbers of the text are what they are
+// everywhere, and count as not stored, too. What is computed from such elements alone is not there either, and some of them
+// swallow whatever they meet, be it infinite or no number:
+//
+//   0 as a factor or divided      0 * x, x * 0, 0 / x                          is 0
+//   ±inf in a sum of floats       inf + x, x + inf, inf - x, x - inf           is ±inf
+//   the least in a minimum        min(-inf, x); max(inf, x)                    is -inf; inf
+//   false in an and               false & x; true | x                          is false; true
+//   a condition                   select(false, x, y); select(true, x, y)      is y; x
+//
+// map(x, f) is x where x is not there, whatever f makes of it.
+#pragma once
+#include "notation/arithmetic.hpp"
+
+namespace spdistal::notation {
+
+bool is_infinite(const Scalar& value);
+
+struct EvaluatedElement {
+  Scalar value;
+  bool absent = false;
+};
+
+/// What an operation gives, whatever the other operand is, where the one on this side is not there and has this value;
+/// none: that depends.
+enum class Side : uint8_t { Left, Right };
+std::optional<Scalar> swallows(BinaryOp op, Side side, const Scalar& value, ScalarType type);
+std::optional<Scalar> swallows(Function function, const Scalar& value, ScalarType type);
+
+inline EvaluatedElement element_of(const Literal& literal) { return {literal.value, true}; }
+inline EvaluatedElement negate(const EvaluatedElement& a) { return {negate(a.value), a.absent}; }
+EvaluatedElement compute(BinaryOp op, const EvaluatedElement& a, const EvaluatedElement& b);
+EvaluatedElement compute(Function function, Domain domain, const std::vector<EvaluatedElement>& args);
+/// A reduction that has come so far, and its next value. It begins with the operation's identity, which is not there.
+EvaluatedElement compute(AssignOp op, const EvaluatedElement& total, const EvaluatedElement& next);
+
+}  // namespace spdistal::notation
