@@ -5,7 +5,7 @@
 #include <set>
 
 #include "mpi/ranks.hpp"
-#include "reference/arithmetic.hpp"
+#include "notation/arithmetic.hpp"
 #include "reference/evaluate.hpp"
 #include "support/elements.hpp"
 #include "support/placed_program.hpp"
@@ -32,7 +32,7 @@ std::vector<int64_t> ghosts(const reference::DenseArray& B, size_t dim, int64_t 
   std::vector<std::set<int64_t>> occur(static_cast<size_t>(pieces));
   test::each_element(B.dims, [&](const std::vector<int64_t>& at, size_t position) {
     int64_t colour = block_of(B.dims[0], pieces, at[0]);
-    if (!reference::is_zero(B.values[position]) && block_of(B.dims[dim], pieces, at[dim]) != colour)
+    if (!notation::is_zero(B.values[position]) && block_of(B.dims[dim], pieces, at[dim]) != colour)
       occur[size_t(colour)].insert(at[dim]);
   });
   std::vector<int64_t> out;
@@ -164,7 +164,7 @@ void expect_largest(PlacedText text, const std::string& access, Wanted&& wanted)
 int64_t most_occurring(const reference::DenseArray& B, size_t dim, int64_t pieces) {
   std::vector<std::set<int64_t>> occur(static_cast<size_t>(pieces));
   test::each_element(B.dims, [&](const std::vector<int64_t>& at, size_t position) {
-    if (!reference::is_zero(B.values[position])) occur[size_t(block_of(B.dims[0], pieces, at[0]))].insert(at[dim]);
+    if (!notation::is_zero(B.values[position])) occur[size_t(block_of(B.dims[0], pieces, at[0]))].insert(at[dim]);
   });
   size_t most = 0;
   for (const auto& set : occur) most = std::max(most, set.size());

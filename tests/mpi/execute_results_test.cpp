@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "mpi/ranks.hpp"
-#include "reference/arithmetic.hpp"
+#include "notation/arithmetic.hpp"
 #include "reference/evaluate.hpp"
 #include "support/elements.hpp"
 #include "support/placed_program.hpp"
@@ -49,7 +49,7 @@ void on_machines(PlacedText text, F&& check) {
 int64_t cut_elements(const reference::DenseArray& array, size_t dims, int64_t pieces) {
   std::vector<std::vector<int64_t>> stored;
   test::each_element(array.dims, [&](const std::vector<int64_t>& at, size_t position) {
-    if (!reference::is_zero(array.values[position])) stored.emplace_back(at.begin(), at.begin() + long(dims));
+    if (!notation::is_zero(array.values[position])) stored.emplace_back(at.begin(), at.begin() + long(dims));
   });
   size_t share = (stored.size() + size_t(pieces) - 1) / size_t(pieces);
   int64_t cuts = 0;

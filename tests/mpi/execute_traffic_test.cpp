@@ -6,7 +6,7 @@
 #include <set>
 
 #include "mpi/ranks.hpp"
-#include "reference/arithmetic.hpp"
+#include "notation/arithmetic.hpp"
 #include "reference/evaluate.hpp"
 #include "support/elements.hpp"
 #include "support/placed_program.hpp"
@@ -25,7 +25,7 @@ using Coordinates = std::vector<std::vector<int64_t>>;
 Coordinates stored(const reference::DenseArray& array) {
   Coordinates out;
   test::each_element(array.dims, [&](const std::vector<int64_t>& at, size_t position) {
-    if (!reference::is_zero(array.values[position])) out.push_back(at);
+    if (!notation::is_zero(array.values[position])) out.push_back(at);
   });
   return out;
 }

@@ -9,9 +9,9 @@
 #include "ir/interpret.hpp"
 #include "ir/print.hpp"
 #include "ir/verify.hpp"
+#include "notation/arithmetic.hpp"
 #include "oracle/renumbered.hpp"
 #include "oracle/walk.hpp"
-#include "reference/arithmetic.hpp"
 #include "reference/evaluate.hpp"
 #include "runtime/device/host_context.hpp"
 #include "support/random_tensor.hpp"
@@ -261,7 +261,7 @@ class InPieces {
     with_type(part.type(), [&](auto zero) {
       for_each<decltype(zero)>(part, [&](std::span<const int64_t> at, auto value) {
         Scalar& element = sum.at({at.begin(), at.end()});
-        element = reference::convert(reference::compute(BinaryOp::Add, element, Scalar(value)), sum.type);
+        element = notation::convert(notation::compute(BinaryOp::Add, element, Scalar(value)), sum.type);
       });
     });
   }

@@ -1,114 +1,9 @@
 // Statements that have a name, in the formats that people store them in, each its own test: kernels through the
 // interpreter against the dense evaluator, over random tensors with empty rows and sizes down to none.
-#include <gtest/gtest.h>
-
-#include <random>
-#include <set>
-
-#include "compile/choose.hpp"
-#include "execute/call.hpp"
-#include "ir/interpret.hpp"
-#include "ir/print.hpp"
-#include "ir/verify.hpp"
-#include "memory/poison.hpp"
-#include "notation/parse.hpp"
-#include "notation/print.hpp"
-#include "reference/arithmetic.hpp"
-#include "reference/evaluate.hpp"
-#include "runtime/device/host_context.hpp"
-#include "support/formats.hpp"
-#include "support/program_case.hpp"
-#include "support/random_tensor.hpp"
-#include "tensor/iterate.hpp"
-#include "tensor/pack.hpp"
+#include "oracle/named_statement.hpp"
 
 namespace spdistal {
 namespace {
-
-using namespace notation;
-
-/// Every variable has a size of its own, or all have the same one: where a tensor is indexed in two ways.
-enum class Sizes { Own, Same };
-
-struct Named {
-  std::string name;       // a sentence
-  std::string statement;  // "A(i,j) = B(i,k) * C(k,j)"
-  std::string formats;    // "A:ds B:ds:1,0"; tensors that are not listed are dense
-  Sizes sizes = Sizes::Own;
-};
-void PrintTo(const Named& named, std::ostream* out) { *out << named.statement << "  " << named.formats; }
-
-class Statements : public ::testing::TestWithParam<Named> {
- protected:
-  // What is read and was never written shows as a wrong result.
-  void SetUp() override { memory::set_poison(memory::Poison::On); }
-  void TearDown() override { memory::set_poison(memory::Poison::Off); }
-
-  // One run: sizes, entries and threads all come from the seed.
-  void run(uint64_t seed) {
-    std::mt19937_64 random{seed};
-    auto number = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
-    std::map<std::string, int64_t> sizes;
-    int64_t common = seed <= 2 ? int64_t(seed) - 1 : number(2, 6);  // the first two seeds: no elements, and one
-    auto size = [&](const IndexVar& var) {
-      if (GetParam().sizes == Sizes::Same || seed <= 2) return common;
-      std::string name = Printer().name(var);
-      if (!sizes.contains(name)) sizes[name] = number(0, 9) == 0 ? number(0, 1) : number(2, 6);
-      return sizes[name];
-    };
-    ParseScope scope;
-    scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
-      std::vector<Extent> dims;
-      for (const IndexVar& index : indices) dims.push_back(size(index));
-      Format format = test::format_of(GetParam().formats, name.text, indices.size());
-      return TensorVar({Symbol(std::string(name.text)), ScalarType::Float64, dims, format});
-    };
-    ScheduledStatement statement = make_statement(parse_assignment(GetParam().statement, scope));
-    const Assignment& assignment = statement.assignment;
-
-    reference::Arrays wanted;
-    std::map<TensorVar, Storage> stored;
-    Storages storages;
-    std::string trace = "seed " + std::to_string(seed) + ":";
-    for (const TensorVar& tensor : tensors(assignment)) {
-      reference::DenseArray array = test::draw_array(random, tensor);
-      for (int64_t n : array.dims) trace += " " + std::to_string(n);
-      stored.emplace(tensor, test::to_storage(array, tensor.format()));
-      wanted.emplace(tensor, std::move(array));
-      trace += ";";
-    }
-    Chosen chosen = choose(statement);
-    for (const Conversion& copy : chosen.conversions)
-      stored.emplace(copy.to, test::converted(copy, stored.at(copy.from)));
-    for (const auto& [tensor, storage] : stored) storages.emplace(tensor, &storage);
-    reference::evaluate(assignment, wanted);
-
-    for (const ConcreteStatement& loops : {statement.initial, chosen.statement}) {
-      SCOPED_TRACE(trace + "\n" + Printer()(loops));
-      Leaf leaf(loops, storages);
-      SCOPED_TRACE(ir::print(leaf.kernel().function));
-      if (Result<> legal = ir::verify(leaf.kernel().function); !legal) FAIL() << legal.refusal().str();
-      runtime::HostContext context(int64_t(1 + seed % 3));
-      Storage result = compute(leaf, storages, context,
-                               [&](spd_call& call) { ir::interpret(leaf.function(), call, ir::Races::Found); });
-      if (Result<> sound = verify(result); !sound) FAIL() << sound.refusal().str();
-      ASSERT_EQ(result.pattern().format(), assignment.lhs.tensor.format());
-      std::set<std::vector<int64_t>> places;
-      for_each_position(result.pattern(), [&](std::span<const int64_t> at, int64_t) {
-        EXPECT_TRUE(places.emplace(at.begin(), at.end()).second) << "an element is stored twice";
-      });
-      ASSERT_TRUE(test::to_array(result) == wanted.at(assignment.lhs.tensor));
-    }
-  }
-};
-
-TEST_P(Statements, AreRight) {
-  for (uint64_t seed = 1; seed <= 24 && !HasFailure(); seed++) try {
-      run(seed);
-    } catch (const std::exception& error) { FAIL() << "seed " << seed << ": " << error.what(); }
-}
-
-std::string name_of(const ::testing::TestParamInfo<Named>& info) { return info.param.name; }
 
 // ---- the tables of the papers ------------------------------------------------------------------------------------------
 
@@ -165,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"TheElementwiseProductOfTwoMatrices", "A(i,j) = B(i,j) * C(i,j)", "A:ds B:ds C:ss"},
         {"TheSumOfARowTimesAnElementwiseProduct", "a(i) = B(i,j) * C(i,j) * d(j)", "B:ds C:ss d:s"},
     }),
-    name_of);
+    sentence_of);
 
 // ---- what other compilers get wrong --------------------------------------------------------------------------------------
 
@@ -214,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"TheProductOfTwoBlockedMatrices", "A(i,j,m,n) = B(i,k,m,l) * C(k,j,l,n)", "A:dsdd B:dsdd C:dsdd"},
         {"ABlockedMatrixFromACoordinateList", "A(i,j,k,l) = B(i,j,k,l)", "A:dsdd B:uqqq"},
     }),
-    name_of);
+    sentence_of);
 
 // ---- names that look alike -----------------------------------------------------------------------------------------------
 
@@ -236,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"ThreeAccessesToOneTensorOfPermutedLevels", "A(l,j,i,m) = B(i,j,l) + B(m,j,l) * B(i,l,j)",
          "A:sdsd B:sss:0,2,1", Sizes::Same},
     }),
-    name_of);
+    sentence_of);
 
 // ---- zeros in the text ----------------------------------------------------------------------------------------------------
 
@@ -263,7 +158,7 @@ std::vector<Named> zeros() {
   }
   return out;
 }
-INSTANTIATE_TEST_SUITE_P(WithZeros, Statements, ::testing::ValuesIn(zeros()), name_of);
+INSTANTIATE_TEST_SUITE_P(WithZeros, Statements, ::testing::ValuesIn(zeros()), sentence_of);
 
 // ---- every format with every other ---------------------------------------------------------------------------------------
 
@@ -282,7 +177,7 @@ std::vector<Named> products() {
                        "A:" + a.text + " B:" + b.text + " C:" + c.text});
   return out;
 }
-INSTANTIATE_TEST_SUITE_P(Products, Statements, ::testing::ValuesIn(products()), name_of);
+INSTANTIATE_TEST_SUITE_P(Products, Statements, ::testing::ValuesIn(products()), sentence_of);
 
 std::vector<Named> copies() {
   const std::vector<MatrixFormat> formats = {{"Dense", "dd"},
@@ -307,7 +202,7 @@ std::vector<Named> copies() {
     }
   return out;
 }
-INSTANTIATE_TEST_SUITE_P(Copies, Statements, ::testing::ValuesIn(copies()), name_of);
+INSTANTIATE_TEST_SUITE_P(Copies, Statements, ::testing::ValuesIn(copies()), sentence_of);
 
 // ---- coordinates in no order -------------------------------------------------------------------------------------------
 
@@ -341,7 +236,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"AHashedMatrixAndItsTranspose", "A(i,j) = B(i,j) + B(j,i)", "A:ds B:dh", Sizes::Same},
         {"ACompressedMatrixIntoAHashedOneOfDenseRows", "A(i,j) = B(i,j)", "A:hd B:ds"},
         {"AHashedMatrixOfDenseRowsIntoACompressedOne", "A(i,j) = B(i,j)", "A:ds B:hd"}}),
-    name_of);
+    sentence_of);
 
 // ---- places of which some are empty --------------------------------------------------------------------------------------
 
@@ -367,7 +262,7 @@ INSTANTIATE_TEST_SUITE_P(OfBitmaps, Statements,
                              {"RowsOfABitmapAreSummed", "a(i) = B(i,j) + C(i,j)", "a:b B:db C:ds"},
                              {"TheDiagonalOfABitmap", "a(i) = B(i,i)", "a:s B:bb", Sizes::Same},
                              {"ABitmapAndItsTranspose", "A(i,j) = B(i,j) + B(j,i)", "A:ds B:db", Sizes::Same}}),
-                         name_of);
+                         sentence_of);
 
 // ---- coordinates one after the other -------------------------------------------------------------------------------------
 
@@ -392,7 +287,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"MTTKRPOfABandInTheMiddle", "A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", "B:srs"},
         {"TheDiagonalOfABandedMatrix", "a(i) = B(i,i)", "a:s B:rr", Sizes::Same},
         {"ABandedMatrixAndItsTranspose", "A(i,j) = B(i,j) + B(j,i)", "A:ds B:dr", Sizes::Same}}),
-    name_of);
+    sentence_of);
 
 }  // namespace
 }  // namespace spdistal

@@ -247,9 +247,9 @@ Leaf leaf_by_rows(const std::string& statement, const std::string& formats, cons
 }
 
 TEST(Pieces, ByRowsAssignEveryElementOfADenseResultWithoutZeroingItFirst) {
-  EXPECT_FALSE(leaf_by_rows("a(i) = B(i,j) * c(j)", "B:ds", rows).kernel().zero_first);
-  EXPECT_FALSE(leaf_by_rows("A(i,j) = B(i,k) * C(k,j)", "B:ds", "reorder(i,k,j); " + rows).kernel().zero_first);
-  EXPECT_TRUE(leaf_by_rows("a(i) = B(i,j) * c(j)", "B:ds", matrix_positions).kernel().zero_first);
+  EXPECT_FALSE(leaf_by_rows("a(i) = B(i,j) * c(j)", "B:ds", rows).kernel().fill_first);
+  EXPECT_FALSE(leaf_by_rows("A(i,j) = B(i,k) * C(k,j)", "B:ds", "reorder(i,k,j); " + rows).kernel().fill_first);
+  EXPECT_TRUE(leaf_by_rows("a(i) = B(i,j) * c(j)", "B:ds", matrix_positions).kernel().fill_first);
 }
 
 TEST(Pieces, ByRowsAppendASparseResult) {

@@ -8,7 +8,7 @@
 #include "ir/interpret.hpp"
 #include "ir/print.hpp"
 #include "ir/verify.hpp"
-#include "reference/arithmetic.hpp"
+#include "notation/arithmetic.hpp"
 #include "reference/evaluate.hpp"
 #include "runtime/device/host_context.hpp"
 #include "support/formats.hpp"
@@ -23,7 +23,7 @@ inline reference::DenseArray draw(std::mt19937_64& random, const std::vector<int
   for (size_t k = 0; k < out.values.size(); k++)
     // Some rows are empty.
     if (number(0, 2) == 0 && (k * size_t(dims[0]) / out.values.size()) % 3 != 1)
-      out.values[k] = reference::convert(Scalar(double(number(1, 3))), type);
+      out.values[k] = notation::convert(Scalar(double(number(1, 3))), type);
   return out;
 }
 

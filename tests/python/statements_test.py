@@ -40,6 +40,21 @@ class AgainstScipy(unittest.TestCase):
                     self.same(spdistal.einsum("ij->j", A), A.sum(axis=0))
                     self.same(spdistal.einsum("ij->", A), np.asarray(A.sum()))
 
+    def test_the_product_of_the_min_plus_semiring(self):
+        B, C = random((6, 5), 1), random((5, 7), 2)
+        far = [spdistal.Tensor.from_scipy(M, fill=np.inf) for M in (B, C)]
+        A = spdistal.evaluate("A(i,j) = min(k, B(i,k) + C(k,j))", B=far[0], C=far[1])
+        wanted = (far[0].todense()[:, :, None] + far[1].todense()[None]).min(axis=1)
+        self.assertEqual((A.format, A.fill), ("ds=inf", np.inf))
+        np.testing.assert_allclose(A.todense(), wanted)
+
+    def test_masks_and_functions(self):
+        B = random((6, 5), 3)
+        dense = B.toarray()
+        self.same(spdistal.evaluate("A(i,j) = map(B(i,j), cos) * (B(i,j) > 0.5)", B=B), np.cos(dense) * (dense > 0.5))
+        any_of = spdistal.evaluate("a(i) = any(j, B(i,j) > 0.9)", B=B)
+        np.testing.assert_array_equal(any_of.to_numpy(), (dense > 0.9).any(axis=1))
+
     def test_sparse_times_dense_matrices(self):
         A, C, D = random((8, 6), 1), np.random.default_rng(0).random((6, 5)), np.random.default_rng(1).random((8, 5))
         self.same(spdistal.einsum("ij,jk->ik", A, C), A @ C)

@@ -6,9 +6,9 @@
 
 #include "base/text.hpp"
 #include "machine/parse.hpp"
+#include "notation/arithmetic.hpp"
 #include "notation/parse.hpp"
 #include "notation/print.hpp"
-#include "reference/arithmetic.hpp"
 
 namespace spdistal::test {
 
@@ -29,15 +29,22 @@ void look_at_expression(const Assignment& assignment, Features& out) {
   }
   if (times.contains(assignment.lhs.tensor)) out.insert("reads its result");
   if (assignment.op == AssignOp::Add) out.insert("adds to its result");
+  else if (assignment.op != AssignOp::Set) out.insert("assigns by " + std::string(info(assignment.op).assignment));
   if (times.empty()) out.insert("no operand");
   each<Literal>(assignment.rhs,
-                [&](const Literal& n) { out.insert(reference::is_zero(n.value) ? "literal zero" : "literal"); });
+                [&](const Literal& n) { out.insert(notation::is_zero(n.value) ? "literal zero" : "literal"); });
   each<Binary>(assignment.rhs, [&](const Binary& n) {
+    if (is_comparison(n.op)) out.insert("comparison");
+    if (is_logical(n.op)) out.insert("logical operation");
     if (n.op != BinaryOp::Div) return;
     out.insert(is_integral(type_of(Expr(n))) ? "division of whole numbers" : "division");
   });
-  each<Call>(assignment.rhs, [&](const Call& n) { out.insert("function " + std::string(info(n.function).name)); });
-  each<Sum>(assignment.rhs, [&](const Sum&) { out.insert("explicit sum"); });
+  each<Call>(assignment.rhs, [&](const Call& n) {
+    out.insert((n.domain == Domain::Stored ? "map by " : "function ") + std::string(info(n.function).name));
+  });
+  each<Reduction>(assignment.rhs, [&](const Reduction& n) {
+    out.insert(n.op == AssignOp::Add ? "explicit sum" : "reduction by " + std::string(info(n.op).reduction));
+  });
   // Where sums are added up in parts, each part is a bool.
   bool differs = false;
   each<Neg>(assignment.rhs, [&](const Neg&) { differs = true; });
@@ -65,16 +72,18 @@ void look_at_tensor(const TensorCase& tensor, Features& out) {
   out.insert("order " + std::to_string(array.dims.size()));
   out.insert("type " + std::string(name_of(array.type)));
   for (const LevelFormat& level : tensor.format.levels()) out.insert(std::string("level ") + level.letter());
-  if (tensor.format != Format(tensor.format.levels())) out.insert("dimensions in another order");
+  if (tensor.format.mode_order() != Format(tensor.format.levels()).mode_order())
+    out.insert("dimensions in another order");
+  if (tensor.format.fill()) out.insert("fill value");
   if (std::find(array.dims.begin(), array.dims.end(), 0) != array.dims.end()) out.insert("size 0");
   bool stored = array.absent.empty();
   for (size_t k = 0; k < array.values.size(); k++) {
     bool absent = !array.absent.empty() && array.absent[k];
     stored |= !absent;
-    if (!array.absent.empty() && !absent && reference::is_zero(array.values[k])) out.insert("stored zero");
+    if (!array.absent.empty() && !absent && notation::is_zero(array.values[k])) out.insert("stored zero");
     if (is_complex(array.type) || is_integral(array.type)) continue;
     double value =
-        std::get<double>(static_cast<const ScalarVariant&>(reference::convert(array.values[k], ScalarType::Float64)));
+        std::get<double>(static_cast<const ScalarVariant&>(notation::convert(array.values[k], ScalarType::Float64)));
     if (std::isinf(value)) out.insert("inf");
     if (std::isnan(value)) out.insert("nan");
   }

@@ -9,12 +9,13 @@
 #include "base/text.hpp"
 #include "compile/choose.hpp"
 #include "execute/call.hpp"
+#include "format/fill.hpp"
 #include "io/files.hpp"
 #include "ir/interpret.hpp"
 #include "ir/verify.hpp"
 #include "machine/parse.hpp"
+#include "notation/arithmetic.hpp"
 #include "notation/parse.hpp"
-#include "reference/arithmetic.hpp"
 #include "runtime/device/host_context.hpp"
 #include "schedule/parse.hpp"
 #include "schedule/print.hpp"
@@ -161,7 +162,7 @@ ProgramText as_text(const ProgramCase& program, const std::filesystem::path& fol
     read.insert(access.tensor);
     known.insert(access.indices.begin(), access.indices.end());
   });
-  if (assignment.op == AssignOp::Add) {
+  if (assignment.op != AssignOp::Set) {
     read.insert(assignment.lhs.tensor);
     known.insert(assignment.lhs.indices.begin(), assignment.lhs.indices.end());
   }
@@ -182,7 +183,7 @@ ProgramText as_text(const ProgramCase& program, const std::filesystem::path& fol
     if (!tensor.place.empty()) out.distributions.push_back(tensor.place);
     if (!read.contains(scope.tensors.at(name))) continue;
     std::filesystem::path path = folder / (name + ".tns");
-    write_storage(path.string(), to_storage(tensor.array, CSF(tensor.array.dims.size())));
+    write_storage(path.string(), to_storage(tensor.array, filled_like(CSF(tensor.array.dims.size()), tensor.format)));
     out.inputs.push_back(fmt::format("{}:{}", name, path.string()));
   }
   return out;
@@ -218,8 +219,8 @@ std::string describe(const ProgramCase& program) {
     out += fmt::format("  {}: {}{}", name, storage, name_of(tensor.array.type));
     if (!tensor.place.empty()) out += ", " + tensor.place;
     auto add = [&, &name = name, &array = tensor.array](const std::vector<int64_t>& at, size_t position) {
-      bool stored_zero = !array.absent.empty() && !array.absent[position];
-      if (reference::is_zero(array.values[position]) && !stored_zero) return;
+      bool stored = array.absent.empty() ? !notation::is_zero(array.values[position]) : !array.absent[position];
+      if (!stored) return;
       std::string where = join(at, ",", [](int64_t c) { return std::to_string(c); });
       out += fmt::format("; {}{} = {}", name, at.empty() ? "" : "(" + where + ")", value_text(array.values[position]));
     };

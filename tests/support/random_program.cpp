@@ -8,7 +8,7 @@
 
 #include "compile/choose.hpp"
 #include "notation/parse.hpp"
-#include "reference/arithmetic.hpp"
+#include "notation/presence.hpp"
 #include "support/program_case.hpp"
 #include "support/random_number.hpp"
 #include "support/random_statement.hpp"
@@ -113,7 +113,7 @@ bool divides(const Assignment& assignment) {
 }
 
 bool reads_result(const Assignment& assignment) {
-  bool reads = assignment.op == AssignOp::Add;
+  bool reads = assignment.op != AssignOp::Set;
   each<notation::Access>(assignment.rhs,
                          [&](const notation::Access& access) { reads |= access.tensor == assignment.lhs.tensor; });
   return reads;
@@ -131,18 +131,49 @@ bool are_reals(const std::set<ScalarType>& types) {
                      [](ScalarType t) { return t == ScalarType::Float32 || t == ScalarType::Float64; });
 }
 
+// Does anything but arithmetic happen: does it matter what is less?
 bool compares(const Assignment& assignment) {
-  bool found = false;
-  each<Call>(assignment.rhs, [&](const Call& n) {
-    found |= n.function == notation::Function::Min || n.function == notation::Function::Max;
-  });
+  auto ordered = [](AssignOp op) { return op != AssignOp::Set && op != AssignOp::Add; };
+  bool found = ordered(assignment.op);
+  each<Call>(assignment.rhs, [&](const Call& n) { found |= n.function >= notation::Function::Floor; });
+  each<Binary>(assignment.rhs, [&](const Binary& n) { found |= is_comparison(n.op) || is_logical(n.op); });
+  each<Reduction>(assignment.rhs, [&](const Reduction& n) { found |= ordered(n.op); });
   return found;
+}
+
+bool multiplies_up(const Assignment& assignment) {
+  bool found = assignment.op == AssignOp::Mul;
+  each<Reduction>(assignment.rhs, [&](const Reduction& n) { found |= n.op == AssignOp::Mul; });
+  return found;
+}
+
+// May what is not stored be infinite? Sums of infinities of one sign are, and no operation makes something else of them.
+bool may_be_infinite(const Assignment& assignment) {
+  bool may = !multiplies_up(assignment);
+  each<Neg>(assignment.rhs, [&](const Neg&) { may = false; });
+  each<Binary>(assignment.rhs,
+               [&](const Binary& n) { may &= n.op == BinaryOp::Add || is_comparison(n.op) || is_logical(n.op); });
+  return may;
+}
+
+// Formats that store what occurs and nothing else may have any fill value; most have none.
+void draw_fills(std::mt19937_64& random, const Assignment& assignment, std::map<std::string, Format>& formats) {
+  if (!one_in(random, 3)) return;
+  const double infinity = std::numeric_limits<double>::infinity();
+  std::vector<double> some = {1, -1, 2};
+  if (may_be_infinite(assignment)) some.push_back(one_in(random, 2) ? infinity : -infinity);
+  double common = pick(random, some);
+  for (auto& [name, format] : formats) try {
+      if (one_in(random, 3)) continue;
+      format = format.filled(one_in(random, 4) ? pick(random, some) : common);
+    } catch (const UserError&) {}  // it has places for what is not stored
 }
 
 // The values of a program's tensors.
 class Values {
  public:
-  Values(std::mt19937_64& random, const Assignment& assignment) : random_(random), powers_(divides(assignment)) {
+  Values(std::mt19937_64& random, const Assignment& assignment)
+      : random_(random), powers_(divides(assignment) || multiplies_up(assignment)) {
     std::set<ScalarType> types;
     for (const TensorVar& tensor : tensors(assignment)) types.insert(tensor.type());
     // The order of a comparison with what is no number is not defined.
@@ -150,15 +181,15 @@ class Values {
   }
 
   reference::DenseArray draw(const TensorVar& tensor, const std::vector<int64_t>& dims) {
-    reference::DenseArray out(tensor.type(), dims);
+    reference::DenseArray out(tensor.fill(), dims);
     bool sparse = !tensor.format().is_dense();
     int64_t stored = sparse ? number(random_, 1, 4) : 1, of_sparse = one_in(random_, 20) ? 0 : 1;
     if (sparse) out.absent.assign(out.values.size(), true);
     for (size_t k = 0; k < out.values.size(); k++) {
       if (sparse && (of_sparse == 0 || !one_in(random_, stored))) continue;
-      Scalar value = reference::convert(this->value(), tensor.type());
-      // Zeros are stored now and then.
-      if (sparse && reference::is_zero(value) && !one_in(random_, 2)) continue;
+      Scalar value = notation::convert(this->value(), tensor.type());
+      // What would count as the same is stored now and then.
+      if (sparse && notation::same_number(value, tensor.fill()) && !one_in(random_, 2)) continue;
       out.values[k] = value;
       if (sparse) out.absent[k] = false;
     }
@@ -178,6 +209,12 @@ class Values {
   bool powers_, beyond_;
 };
 
+void fill_result(Format& format, const Expr& value) {
+  try {
+    if (std::optional<Scalar> fill = fill_of(value)) format = format.filled(*fill);
+  } catch (const UserError&) {}  // it has places for what is not stored
+}
+
 std::optional<RandomProgram> try_program(std::mt19937_64& random, const std::string& text) {
   Types draw_type(random);
   std::map<std::string, ScalarType> types;
@@ -188,6 +225,7 @@ std::optional<RandomProgram> try_program(std::mt19937_64& random, const std::str
     formats.emplace(name, dense ? dense_format(order) : draw_format(random, order));
     return TensorVar({Symbol(name), types.at(name), std::vector<Extent>(order, Extent(1)), formats.at(name)});
   });
+  draw_fills(random, untyped, formats);
   Sizes sizes(random, untyped);
   std::map<std::string, std::vector<int64_t>> dims;
   for (const notation::Access& access : accesses_of(untyped)) {
@@ -197,9 +235,12 @@ std::optional<RandomProgram> try_program(std::mt19937_64& random, const std::str
   }
   std::string result = untyped.lhs.tensor.symbol().name();
   ScalarType value = type_of(untyped.rhs);
-  types[result] = draw_type.of_result(untyped.op == AssignOp::Add ? promote(value, types.at(result)) : value);
+  types[result] = draw_type.of_result(untyped.op == AssignOp::Set ? value : promote(value, types.at(result)));
+  if (untyped.op == AssignOp::Or || untyped.op == AssignOp::And) types[result] = ScalarType::Bool;
   std::set<ScalarType> all;
   for (const auto& [name, type] : types) all.insert(type);
+  // Products of many whole numbers would be too large.
+  if (multiplies_up(untyped) && !are_reals(all)) return {};
   // Quotients of what a run left are not exact the next time.
   if (divides(untyped) && (!may_divide(all) || reads_result(untyped))) return {};
 
@@ -220,7 +261,11 @@ std::optional<RandomProgram> try_program(std::mt19937_64& random, const std::str
     } catch (const UserError&) { return {}; }
   };
   std::optional<Assignment> drawn = accepted();
-  if (!drawn) {  // what is not zero where its tensors are wants a dense result
+  if (!drawn) {  // what is something else where nothing is stored wants another fill value,
+    fill_result(formats.at(result), read(text, declared).rhs);
+    drawn = accepted();
+  }
+  if (!drawn) {  // or a dense result
     formats.insert_or_assign(result, dense_format(dims.at(result).size()));
     drawn = accepted();
   }

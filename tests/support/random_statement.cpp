@@ -50,6 +50,25 @@ const std::vector<std::string> well_known = {
     "a(i) = sum(j, B(i,j)) + sum(j, C(i,j))",
     "y(i) = b(i) - A(i,j) * x(j)",
     "y(i) = 2 * A(j,i) * x(j) + 3 * z(i)",
+    "d(i) min= A(j,i) + d(j)",
+    "d(i) = min(j, B(i,j) + c(j))",
+    "A(i,j) = min(k, B(i,k) + C(k,j))",
+    "A(i,j) = max(k, min(B(i,k), C(k,j)))",
+    "d(i) max= min(A(j,i), d(j))",
+    "v(i) |= A(j,i) & f(j)",
+    "v(i) &= A(i,j) | f(j)",
+    "f(i) = any(j, A(j,i) & f(j)) & (v(i) == 0)",
+    "a(i) = all(j, B(i,j) <= c(j))",
+    "a(i) *= B(i,j)",
+    "a(i) = prod(j, B(i,j))",
+    "s = sum(i, A(i,j) * A(j,k) * A(i,k))",
+    "s max= abs(y(i) - x(i))",
+    "A(i,j) = map(B(i,j), sigmoid)",
+    "A(i,j) = map(B(i,j), max, 2) + C(i,j)",
+    "A(i,j) = select(M(i,j), B(i,j), C(i,j))",
+    "A(i,j) = B(i,j) * (B(i,j) > 1)",
+    "l(i) = min(j, select(A(i,j) != 0, l(j), l(i)))",
+    "A(i,j) = floor(B(i,j) / 2) + round(C(i,j))",
 };
 
 using Words = std::vector<std::string>;
@@ -90,7 +109,7 @@ class Statement {
     Words indices = left_;
     if (indices.size() > 1 && one_in(random_, 3)) std::shuffle(indices.begin(), indices.end(), random_);
     std::string left = called(result_, indices);
-    return left + (one_in(random_, 12) ? " += " : " = ") + sum(inside_, {55, 30, 15});
+    return left + assignment() + sum(inside_, {55, 30, 15});
   }
 
  private:
@@ -132,6 +151,12 @@ class Statement {
     return called(make_tensor(order), indices);
   }
 
+  std::string assignment() {
+    static const Words some = {" min= ", " max= ", " |= ", " &= "};
+    if (one_in(random_, 12)) return " += ";
+    return one_in(random_, 15) ? pick(random_, some) : " = ";
+  }
+
   std::string literal() {
     static const Words some = {"0", "0", "0.0", "1", "2", "3", "-1", "0.5", "2L", "0L", "0.25f", "true", "false"};
     return pick(random_, some);
@@ -153,8 +178,16 @@ class Statement {
     for (const std::string& var : variables)
       if (std::find(left_.begin(), left_.end(), var) != left_.end()) held.push_back(var);
     std::string a = one_in(random_, 4) ? product(held) : access(held);
-    switch (number(random_, 0, 2)) {
+    static const Words rounding = {"floor", "ceil", "round"},
+                       comparisons = {" < ", " <= ", " > ", " >= ", " == ", " != "};
+    auto b = [&] { return one_in(random_, 3) ? literal() : access(held); };
+    switch (number(random_, 0, 8)) {
       case 0: return "abs(" + a + ")";
+      case 3: return pick(random_, rounding) + "(" + a + ")";
+      case 4: return "(" + a + pick(random_, comparisons) + b() + ")";
+      case 5: return "(" + a + (one_in(random_, 2) ? " & " : " | ") + b() + ")";
+      case 6: return "select(" + a + ", " + b() + ", " + access(held) + ")";
+      case 7: return one_in(random_, 2) ? "map(" + a + ", abs)" : "map(" + a + ", max, " + b() + ")";
       case 1: return "max(" + a + ", " + (one_in(random_, 3) ? literal() : access(held)) + ")";
       default: return "min(" + a + ", " + (one_in(random_, 3) ? literal() : access(held)) + ")";
     }
@@ -165,7 +198,9 @@ class Statement {
     Words with = variables;
     with.push_back(own);
     std::string body = product(with);
-    return body.find(own) == body.npos ? body : "sum(" + own + ", " + body + ")";
+    static const Words others = {"min", "max", "any", "all"};
+    std::string how = one_in(random_, 2) ? "sum" : pick(random_, others);
+    return body.find(own) == body.npos ? body : how + "(" + own + ", " + body + ")";
   }
 
   std::string product(const Words& variables) {

@@ -4,9 +4,10 @@
 #include <numeric>
 
 #include "base/text.hpp"
+#include "format/fill.hpp"
 #include "format/registry.hpp"
+#include "notation/arithmetic.hpp"
 #include "notation/print.hpp"
-#include "reference/arithmetic.hpp"
 #include "support/elements.hpp"
 #include "support/random_number.hpp"
 #include "tensor/iterate.hpp"
@@ -35,7 +36,7 @@ Format draw_format(std::mt19937_64& random, size_t order) {
 
 reference::DenseArray draw_array(std::mt19937_64& random, const notation::TensorVar& tensor) {
   auto number = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
-  reference::DenseArray out(ScalarType::Float64, notation::known_dims(tensor));
+  reference::DenseArray out(notation::convert(tensor.fill(), ScalarType::Float64), notation::known_dims(tensor));
   int64_t sparsity = tensor.format().is_dense() ? 0 : number(1, 4);  // one of so many more is stored
   for (Scalar& value : out.values)
     if (number(0, sparsity) == 0) value = Scalar(double(number(-3, 3)));
@@ -44,8 +45,10 @@ reference::DenseArray draw_array(std::mt19937_64& random, const notation::Tensor
 
 Storage to_storage(const reference::DenseArray& array, const Format& format) {
   Coordinates entries(array.dims, array.type);
+  Scalar fill = fill_value(format, array.type);
   each_element(array.dims, [&](const std::vector<int64_t>& at, size_t position) {
-    bool absent = array.absent.empty() ? reference::is_zero(array.values[position]) : array.absent[position];
+    bool fills = notation::same_number(array.values[position], fill);
+    bool absent = array.absent.empty() ? fills : array.absent[position];
     if (!format.is_dense() && absent) return;
     std::visit([&](auto v) { entries.add(std::span<const int64_t>(at), v); },
                static_cast<const ScalarVariant&>(array.values[position]));
@@ -54,7 +57,7 @@ Storage to_storage(const reference::DenseArray& array, const Format& format) {
 }
 
 reference::DenseArray to_array(const Storage& storage) {
-  reference::DenseArray out(storage.type(), storage.dims());
+  reference::DenseArray out(fill_value(storage.format(), storage.type()), storage.dims());
   if (!storage.format().is_dense()) out.absent.assign(out.values.size(), true);
   with_type(storage.type(), [&](auto zero) {
     for_each<decltype(zero)>(storage, [&](std::span<const int64_t> at, auto value) {

@@ -8,11 +8,12 @@
 #include "base/text.hpp"
 #include "compile/homes.hpp"
 #include "execute/execute.hpp"
+#include "format/fill.hpp"
 #include "ir/interpret.hpp"
 #include "ir/print.hpp"
 #include "ir/verify.hpp"
+#include "notation/arithmetic.hpp"
 #include "notation/print.hpp"
-#include "reference/arithmetic.hpp"
 #include "reference/evaluate.hpp"
 #include "runtime/transport/threads.hpp"
 #include "support/random_tensor.hpp"
@@ -42,6 +43,12 @@ bool is_finite(const Scalar& value) {
   return !any_part(value, [](double part) { return !std::isfinite(part); });
 }
 
+bool maps_stored(const Assignment& assignment) {
+  bool maps = false;
+  each<Call>(assignment.rhs, [&](const Call& n) { maps |= n.domain == Domain::Stored; });
+  return maps;
+}
+
 // What a statement makes of its tensors, in two readings: products with what is not stored are zero, or what arithmetic
 // makes of them. They differ where infinities, or what is no number, come in: merged loops compute such products, others
 // do not, and either is right. Where such a value comes in, sums of products may be no number that products of sums are.
@@ -51,7 +58,8 @@ class Wanted {
 
   void evaluate(const Assignment& assignment) {
     reference::Arrays computed = arrays_;
-    for (auto& [tensor, array] : computed) array.absent.clear();
+    if (!maps_stored(assignment))
+      for (auto& [tensor, array] : computed) array.absent.clear();
     reference::evaluate(assignment, computed);
     reference::evaluate(assignment, arrays_);
     const TensorVar& result = assignment.lhs.tensor;
@@ -86,8 +94,11 @@ void twice(Storage& storage) {
   });
 }
 void twice(reference::DenseArray& array) {
-  for (Scalar& value : array.values)
-    value = reference::convert(reference::compute(BinaryOp::Add, value, value), array.type);
+  for (size_t k = 0; k < array.values.size(); k++) {
+    Scalar& value = array.values[k];
+    if (array.absent.empty() || !array.absent[k])
+      value = notation::convert(notation::compute(BinaryOp::Add, value, value), array.type);
+  }
 }
 
 // What the tensors hold, with what they store.
@@ -111,7 +122,7 @@ ProcessOptions options_of(const Setting& setting) {
   return options;
 }
 
-Format plain(const Format& format) { return Format(format.levels(), format.mode_order()); }
+Format plain(const Format& format) { return filled_like(Format(format.levels(), format.mode_order()), format); }
 
 // One process, everything whole.
 std::optional<std::string> find_fault_here(const BuiltProgram& program) {

@@ -134,8 +134,9 @@ class Draw {
       if (!right) continue;
       const char* left[] = {"()", "(i)", "(i,j)"};
       int64_t schedule = t.order() > 0 && one_in(3) ? int64_t(1 + random_() % 2) : 0;
-      return {Kind::Say, t.name, fmt::format("{}{} {} {}", t.name, left[t.order()], one_in(3) ? "+=" : "=", *right),
-              schedule};
+      static const std::vector<std::string> operations = {"+=", "+=", "min=", "max="};
+      std::string how = one_in(3) ? any(operations) : "=";
+      return {Kind::Say, t.name, fmt::format("{}{} {} {}", t.name, left[t.order()], how, *right), schedule};
     }
   }
 

@@ -55,7 +55,7 @@ size_t Meaning::statement_of(const std::string& text) {
   };
   out.result = id_of(out.assignment.lhs.tensor);
   each<notation::Access>(out.assignment.rhs, [&](const notation::Access& a) { out.read.push_back(id_of(a.tensor)); });
-  if (out.assignment.op == notation::AssignOp::Add) out.read.push_back(out.result);
+  if (out.assignment.op != notation::AssignOp::Set) out.read.push_back(out.result);
   statements_.push_back(std::move(out));
   return statements_.size() - 1;
 }

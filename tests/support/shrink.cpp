@@ -7,9 +7,9 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "notation/arithmetic.hpp"
 #include "notation/parse.hpp"
 #include "notation/print.hpp"
-#include "reference/arithmetic.hpp"
 #include "support/elements.hpp"
 
 namespace spdistal::test {
@@ -207,7 +207,7 @@ Candidates fewer_operands(const ProgramCase& program) {
   Assignment assignment = tree_of(program);
   for (const Expr& rhs : smaller(assignment.rhs))
     out.push_back(with_statement(program, {assignment.lhs, assignment.op, rhs}));
-  if (assignment.op == AssignOp::Add)
+  if (assignment.op != AssignOp::Set)
     out.push_back(with_statement(program, {assignment.lhs, AssignOp::Set, assignment.rhs}));
   return out;
 }
@@ -246,7 +246,7 @@ Candidates fewer_dimensions(const ProgramCase& program) {
         return to;
       };
       Expr rhs = rewrite(assignment.rhs, [&](const notation::Access& access) -> Expr { return shorter(access); });
-      rhs = rewrite(rhs, [&](const Sum& sum) -> Expr { return sum.var == var ? sum.body : Expr(sum); });
+      rhs = rewrite(rhs, [&](const Reduction& n) -> Expr { return n.var == var ? n.body : Expr(n); });
       ProgramCase smaller = with_statement(program, {shorter(assignment.lhs), assignment.op, rhs});
       for (const auto& [tensor, to] : changed) {
         const std::vector<size_t>& kept = to.second;
@@ -350,7 +350,7 @@ Candidates plain_storage(const ProgramCase& program) {
       change(name, [](TensorCase& t) {
         reference::DenseArray to(ScalarType::Float64, t.array.dims);
         for (size_t k = 0; k < to.values.size(); k++)
-          to.values[k] = reference::convert(t.array.values[k], ScalarType::Float64);
+          to.values[k] = notation::convert(t.array.values[k], ScalarType::Float64);
         to.absent = t.array.absent;
         t.array = to;
       });
@@ -371,7 +371,7 @@ Candidates plain_storage(const ProgramCase& program) {
 }
 
 void drop(reference::DenseArray& array, size_t position) {
-  array.values[position] = reference::zero(array.type);
+  array.values[position] = notation::zero(array.type);
   if (!array.absent.empty()) array.absent[position] = true;
 }
 
@@ -380,10 +380,10 @@ Candidates fewer_elements(const ProgramCase& program) {
   Candidates out;
   for (const auto& [name, tensor] : program.tensors) {
     std::vector<size_t> stored;
-    Scalar one = reference::convert(Scalar(1.0), tensor.array.type);
+    Scalar one = notation::convert(Scalar(1.0), tensor.array.type);
     const std::vector<bool>& absent = tensor.array.absent;
     for (size_t k = 0; k < tensor.array.values.size(); k++)
-      if (absent.empty() ? !reference::is_zero(tensor.array.values[k]) : !absent[k]) stored.push_back(k);
+      if (absent.empty() ? !notation::is_zero(tensor.array.values[k]) : !absent[k]) stored.push_back(k);
     for (size_t length = stored.size(); length > 0; length = length == 1 ? 0 : (length + 1) / 2)
       for (size_t first = 0; first + length <= stored.size(); first += length) {
         out.push_back(program);

@@ -1,6 +1,7 @@
 // Printing gives text that parses to the same tree: on random expressions of all kinds.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
@@ -38,9 +39,12 @@ class Generator {
       case 4: {
         IndexVar var = vars_[pick(vars_.size())];
         Expr use = Access{tensor_of(1), {var}};
-        return Sum{var, Binary{BinaryOp(pick(4)), use, expression(depth - 1)}};
+        Expr body = Binary{BinaryOp(pick(4)), use, expression(depth - 1)};
+        auto op = AssignOp(1 + pick(6));
+        bool ordered = op == AssignOp::Min || op == AssignOp::Max;
+        return Reduction{ordered && is_complex(type_of(body)) ? AssignOp::Add : op, var, body};
       }
-      default: return Binary{BinaryOp(pick(4)), expression(depth - 1), expression(depth - 1)};
+      default: return binary(expression(depth - 1), expression(depth - 1));
     }
   }
   Access access() {
@@ -76,9 +80,17 @@ class Generator {
     const FunctionInfo& function = functions()[pick(functions().size())];
     std::vector<Expr> args;
     while (args.size() < function.arity) args.push_back(expression(depth - 1));
-    Expr out = Call{function.function, args};
-    bool ordered = function.function == Function::Min || function.function == Function::Max;
-    return ordered && is_complex(type_of(out)) ? Expr(Call{Function::Abs, {args[0]}}) : out;
+    using enum FunctionInfo::Types;
+    bool complex = std::any_of(args.begin(), args.end(), [](const Expr& arg) { return is_complex(type_of(arg)); });
+    if (complex && (function.types == Ordered || function.types == Real)) return Call{Function::Abs, {args[0]}};
+    bool maps = function.function != Function::Select && pick(3) == 0;
+    return Call{function.function, args, maps ? Domain::Stored : Domain::Everywhere};
+  }
+  Expr binary(const Expr& a, const Expr& b) {
+    auto op = BinaryOp(pick(12));
+    bool ordered = is_comparison(op) && op != BinaryOp::Eq && op != BinaryOp::Ne;
+    if (ordered && (is_complex(type_of(a)) || is_complex(type_of(b)))) op = BinaryOp::Mul;
+    return Binary{op, a, b};
   }
 
   std::mt19937_64 random_;

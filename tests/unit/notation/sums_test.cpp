@@ -48,7 +48,7 @@ TEST(Sums, AreOverTheSmallestSubExpressionThatHoldsAllUses) {
   };
   for (const Row& row : rows) {
     TextStatement statement(row.written);
-    EXPECT_EQ(print(with_sums(statement.assignment)), row.meant) << row.written;
+    EXPECT_EQ(print(with_reductions(statement.assignment)), row.meant) << row.written;
     EXPECT_EQ(print(statement.assignment), row.written);
   }
 }
@@ -56,8 +56,8 @@ TEST(Sums, AreOverTheSmallestSubExpressionThatHoldsAllUses) {
 TEST(Sums, WrittenOutStayAsTheyAre) {
   for (const char* text : {"a(i) = B(i,j) * c(j)", "s = B(i,j) * c(j) * d(i)", "a(i) = b(i) + B(i,j) * c(j)"}) {
     TextStatement statement(text);
-    Assignment once = with_sums(statement.assignment);
-    EXPECT_TRUE(structurally_equal(with_sums(once), once)) << text;
+    Assignment once = with_reductions(statement.assignment);
+    EXPECT_TRUE(structurally_equal(with_reductions(once), once)) << text;
   }
 }
 
@@ -100,7 +100,7 @@ TEST(Checks, RefuseSumsThatOnlyCppCanWrite) {
   TextStatement statement("a(i) = b(i)");
   IndexVar unused("k");
   Assignment odd = statement.assignment;
-  odd.rhs = Sum{unused, odd.rhs};
+  odd.rhs = Reduction{AssignOp::Add, unused, odd.rhs};
   Result<> result = check(odd);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.refusal().message, "k does not stand in the expression that is summed over it");

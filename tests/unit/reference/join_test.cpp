@@ -6,9 +6,9 @@
 
 #include <random>
 
+#include "notation/arithmetic.hpp"
 #include "notation/parse.hpp"
 #include "notation/print.hpp"
-#include "reference/arithmetic.hpp"
 #include "reference/evaluate.hpp"
 #include "support/random_program.hpp"
 
@@ -66,8 +66,9 @@ TEST(Joins, AgreeWithTheDefinitionOnRandomPrograms) {
     std::mt19937_64 random{seed};
     test::RandomProgram program = test::draw_finite_program(random);
     Assignment assignment = program.assignment;
-    if (assignment.op == AssignOp::Add)
-      assignment = {assignment.lhs, AssignOp::Set, Binary{BinaryOp::Add, assignment.lhs, assignment.rhs}};
+    if (assignment.op != AssignOp::Set)
+      assignment = {assignment.lhs, AssignOp::Set,
+                    combined(assignment.op, assignment.lhs, with_reductions(assignment).rhs)};
     auto found = joined(assignment, program.arrays);
     if (!found) continue;
     compared++;

@@ -103,7 +103,7 @@ TEST(Layout, TakesTheBoundingBoxOnlyWhereItIsHardlyLarger) {
             2);
 }
 
-TEST(Selection, GathersScattersAndAddsTheElementsInOrder) {
+TEST(Selection, GathersScattersAndCombinesTheElementsInOrder) {
   Random random(42);
   for (int round = 0; round < 300; round++) {
     Space all = random_space(random, 1, 40, 3), some = all & random_space(random, 1, 40, 20);
@@ -118,12 +118,19 @@ TEST(Selection, GathersScattersAndAddsTheElementsInOrder) {
     for_each_point(some,
                    [&](std::span<const int64_t> at) { ASSERT_EQ(packed[next++], double(layout.offset_of(at)) + 1); });
     std::vector<double> sums = memory, copy(memory.size());
-    selection.add(bytes(packed), bytes(sums));
+    std::vector<double> products = memory, least = memory;
+    selection.combine(bytes(packed), bytes(sums), ReduceOp::Sum);
+    selection.combine(bytes(packed), bytes(products), ReduceOp::Product);
+    for (double& value : packed) value -= 1;
+    selection.combine(bytes(packed), bytes(least), ReduceOp::Min);
+    for (double& value : packed) value += 1;
     selection.scatter(bytes(packed), bytes(copy));
     for_each_point(all, [&](std::span<const int64_t> at) {
       size_t place = size_t(layout.offset_of(at));
       bool chosen = some.contains(at[0]);
       ASSERT_EQ(sums[place], memory[place] * (chosen ? 2 : 1));
+      ASSERT_EQ(products[place], memory[place] * (chosen ? memory[place] : 1));
+      ASSERT_EQ(least[place], memory[place] - (chosen ? 1 : 0));
       ASSERT_EQ(copy[place], chosen ? memory[place] : 0);
     });
   }

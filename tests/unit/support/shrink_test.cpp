@@ -8,8 +8,8 @@
 #include <random>
 
 #include "compile/choose.hpp"
+#include "notation/arithmetic.hpp"
 #include "notation/print.hpp"
-#include "reference/arithmetic.hpp"
 #include "support/program.hpp"
 #include "support/random_case.hpp"
 #include "support/random_program.hpp"
@@ -55,7 +55,7 @@ const FindFault sparse_products = once_built([](const BuiltProgram& program) -> 
     for (const Expr& factor : {product.a, product.b}) {
       auto* access = factor.as<notation::Access>();
       if (product.op != BinaryOp::Mul || !access || access->tensor.format().is_dense()) continue;
-      for (const Scalar& value : program.arrays.at(access->tensor).values) found |= !reference::is_zero(value);
+      for (const Scalar& value : program.arrays.at(access->tensor).values) found |= !notation::is_zero(value);
     }
   });
   return found ? std::optional("a product with a sparse tensor") : std::nullopt;
@@ -79,7 +79,7 @@ TEST(Shrink, LeavesOnlyWhatAFaultNeeds) {
   for (const auto& [name, tensor] : program.tensors) {
     dimensions = std::max(dimensions, int(tensor.format.order()));
     for (const LevelFormat& level : tensor.format.levels()) levels += level != LevelFormat(Dense);
-    for (const Scalar& value : tensor.array.values) elements += !reference::is_zero(value);
+    for (const Scalar& value : tensor.array.values) elements += !notation::is_zero(value);
     EXPECT_EQ(tensor.array.type, ScalarType::Float64);
     for (int64_t size : tensor.array.dims) EXPECT_EQ(size, 1);
   }
@@ -96,7 +96,7 @@ TEST(Shrink, KeepsTheCommandsThatAFaultNeeds) {
   EXPECT_THAT(small->program.commands[0], HasSubstr("pos("));
   EXPECT_LE(small->program.tensors.size(), 2u) << describe(small->program);
   for (const auto& [name, tensor] : small->program.tensors)
-    for (const Scalar& value : tensor.array.values) EXPECT_TRUE(reference::is_zero(value));
+    for (const Scalar& value : tensor.array.values) EXPECT_TRUE(notation::is_zero(value));
 }
 
 TEST(Shrink, IsBoundedAndRefusesProgramsWithoutAFault) {

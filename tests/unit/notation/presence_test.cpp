@@ -1,0 +1,126 @@
+// Where expressions have values of their own: what `presence.hpp` says of all elements, `element.hpp` gives for each.
+#include "notation/presence.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+
+#include "notation/print.hpp"
+
+namespace spdistal::notation {
+namespace {
+
+const double infinity = std::numeric_limits<double>::infinity();
+
+TensorVar vector_of(const std::string& name, double fill) {
+  return TensorVar({Symbol(name), ScalarType::Float64, {Extent(4)}, Format({Compressed}).filled(fill)});
+}
+
+// One place, where each tensor stores something or nothing.
+struct Place {
+  std::map<TensorVar, EvaluatedElement> elements;
+
+  bool never() const { return false; }
+  bool always() const { return true; }
+  bool both(bool a, bool b) const { return a && b; }
+  bool either(bool a, bool b) const { return a || b; }
+  bool access(const Access& n) const { return !elements.at(n.tensor).absent; }
+
+  EvaluatedElement operator()(const Expr& expr) const {
+    return match(
+        expr, [&](const Access& n) { return elements.at(n.tensor); }, [](const Literal& n) { return element_of(n); },
+        [](const Argument& n) { return EvaluatedElement{n.value}; }, [&](const Neg& n) { return negate((*this)(n.a)); },
+        [&](const Binary& n) { return compute(n.op, (*this)(n.a), (*this)(n.b)); },
+        [&](const Call& n) {
+          std::vector<EvaluatedElement> args;
+          for (const Expr& arg : n.args) args.push_back((*this)(arg));
+          return compute(n.function, n.domain, args);
+        },
+        [&](const Reduction& n) {
+          return compute(n.op, {identity(n.op, type_of(expr)), true}, (*this)(n.body));
+        });
+  }
+};
+
+class Generator {
+ public:
+  explicit Generator(uint64_t seed) : random_(seed) {
+    for (double fill : {0.0, 1.0, infinity, -infinity}) tensors_.push_back(vector_of("t", fill));
+  }
+
+  Expr expression(int depth) {
+    switch (depth == 0 ? pick(3) : pick(9)) {
+      case 0:
+      case 1: return Access{tensors_[pick(tensors_.size())], {i_}};
+      case 2: return pick(3) == 0 ? Expr(Argument{2.0}) : Expr(Literal{some_value()});
+      case 3: return Neg{expression(depth - 1)};
+      case 4: return Reduction{AssignOp(1 + pick(6)), i_, expression(depth - 1)};
+      case 5: return call(depth);
+      default: return Binary{BinaryOp(pick(12)), expression(depth - 1), expression(depth - 1)};
+    }
+  }
+  Place place() {
+    Place out;
+    for (const TensorVar& tensor : tensors_) {
+      bool stored = pick(2) == 0;
+      out.elements.emplace(tensor, stored ? EvaluatedElement{some_value()} : EvaluatedElement{tensor.fill(), true});
+    }
+    return out;
+  }
+
+ private:
+  size_t pick(size_t n) { return size_t(random_() % n); }
+  double some_value() {
+    const double some[] = {0, 1, -1, 2, infinity, -infinity};
+    return some[pick(6)];
+  }
+  Expr call(int depth) {
+    const FunctionInfo& function = functions()[pick(functions().size())];
+    std::vector<Expr> args;
+    while (args.size() < function.arity) args.push_back(expression(depth - 1));
+    bool maps = function.function != Function::Select && pick(3) == 0;
+    return Call{function.function, args, maps ? Domain::Stored : Domain::Everywhere};
+  }
+
+  std::mt19937_64 random_;
+  std::vector<TensorVar> tensors_;
+  IndexVar i_{"i"};
+};
+
+TEST(Presence, HoldsWhatIsComputedElementByElement) {
+  int absent = 0;
+  for (uint64_t seed = 0; seed < 3000; seed++) {
+    Generator generate(seed);
+    Expr expr = generate.expression(3);
+    Place place = generate.place();
+    Presence<bool> presence = PresenceOf(place)(expr);
+    EvaluatedElement element = place(expr);
+    SCOPED_TRACE(print(expr));
+    if (!presence.where) {
+      ASSERT_TRUE(presence.fill.has_value());
+      EXPECT_TRUE(element.absent);
+    }
+    if (element.absent && presence.fill) {
+      EXPECT_TRUE(same_number(element.value, convert(*presence.fill, element.value.type())))
+          << print(element.value) << ", not " << print(*presence.fill);
+    }
+    absent += !presence.where;
+  }
+  EXPECT_GT(absent, 100);
+}
+
+TEST(Presence, OfSemirings) {
+  IndexVar i("i"), j("j");
+  TensorVar B({Symbol("B"), ScalarType::Float64, {Extent(4), Extent(4)}, CSR.filled(infinity)});
+  TensorVar c({Symbol("c"), ScalarType::Float64, {Extent(4)}, dense_format(1)});
+  Expr length = Binary{BinaryOp::Add, Access{B, {i, j}}, Access{c, {j}}};
+  EXPECT_EQ(fill_of(length), std::optional(Scalar(infinity)));
+  EXPECT_EQ(fill_of(Reduction{AssignOp::Min, j, length}), std::optional(Scalar(infinity)));
+  // The sum of infinities is none that a sum of nothing gives.
+  EXPECT_EQ(fill_of(Reduction{AssignOp::Add, j, length}), std::nullopt);
+  EXPECT_EQ(constant_of(Binary{BinaryOp::Mul, Literal{0.0}, length}), std::optional(Scalar(0.0)));
+}
+
+}  // namespace
+}  // namespace spdistal::notation
