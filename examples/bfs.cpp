@@ -6,24 +6,25 @@ using namespace spdistal;
 
 int main() {
   const int side = 12, n = side * side;
-  Tensor<double> links("links", {n, n}, CSR), left("left");
-  Tensor<double> frontier("frontier", {n}, {Dense}), unseen("unseen", {n}, {Dense}), level("level", {n}, {Dense});
+  Tensor<bool> links("links", {n, n}, CSR), left("left"), frontier("frontier", {n}, {Dense}),
+      seen("seen", {n}, {Dense});
+  Tensor<double> level("level", {n}, {Dense});
   for (int v = 0; v < n; v++) {
-    if (v % side > 0) links.insert({v, v - 1}, 1), links.insert({v - 1, v}, 1);
-    if (v >= side) links.insert({v, v - side}, 1), links.insert({v - side, v}, 1);
+    if (v % side > 0) links.insert({v, v - 1}, true), links.insert({v - 1, v}, true);
+    if (v >= side) links.insert({v, v - side}, true), links.insert({v - side, v}, true);
   }
   links.pack();
-  frontier.fill([](std::span<const int64_t> at) { return at[0] == 0 ? 1 : 0; });
-  unseen.fill(1), level.fill(0);
+  frontier.fill([](std::span<const int64_t> at) { return at[0] == 0; });
+  seen.fill(false), level.fill(0);
 
   IndexVar i("i"), j("j");
   int steps = 0;
-  for (double found = 1; found > 0; steps++) {
+  for (bool found = true; found; steps++) {
     level(i) += double(steps) * frontier(i);
-    unseen(i) = unseen(i) - frontier(i);
-    frontier(i) = unseen(i) * min(sum(j, links(j, i) * frontier(j)), 1.0);
-    left() = frontier(i);
-    found = double(left);
+    seen(i) |= frontier(i);
+    frontier(i) = any(j, links(j, i) & frontier(j)) & (seen(i) == false);
+    left() = any(i, frontier(i));
+    found = left.at({});
   }
 
   bool right = steps == 2 * side - 1;
