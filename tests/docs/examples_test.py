@@ -3,7 +3,8 @@ import pathlib
 import unittest
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
-PROGRAMS = ("bfs", "conjugate_gradients", "cp_als", "galerkin", "gnn_layer", "own_rows", "pagerank", "triangles")
+PROGRAMS = ("bfs", "components", "conjugate_gradients", "cp_als", "galerkin", "gnn_layer", "own_rows", "pagerank",
+            "shortest_paths", "triangles", "widest_paths")
 LINES = 30
 
 
