@@ -100,12 +100,33 @@ bool BoundPlan::on_all_ranks(bool here) { return transport_.allreduce(int64_t(he
 
 // ---- computing ----
 
+namespace {
+
+// Ghosts are on their way to memory of homes: all have arrived when this ends, however it comes to that.
+class Arriving {
+ public:
+  explicit Arriving(Fetches& fetches) : fetches_(fetches) {}
+  ~Arriving() {
+    try {
+      fetches_.finish();
+    } catch (...) {}  // what failed before is what is told
+  }
+  Arriving(const Arriving&) = delete;
+  Arriving& operator=(const Arriving&) = delete;
+
+ private:
+  Fetches& fetches_;
+};
+
+}  // namespace
+
 void BoundPlan::compute(const Homes& operands, std::optional<Home>& result, const std::vector<Scalar>& arguments) {
   RunNotes::Page page(notes_);
   launcher_.use(arguments);
   bind(operands);
   notes_.expect(colours().size());
   runtime::Recording recording(transport_.sent(), notes_.sent);
+  Arriving arriving(fetches_);
   exchanging([&] { fetches_.start(operands); });
   if (result_var().format().is_dense()) compute_dense(operands, result);
   else compute_sparse(operands, result);
