@@ -7,6 +7,7 @@
 
 #include "api/session.hpp"
 #include "api/state.hpp"
+#include "memory/out_of_memory.hpp"
 #include "spdistal/spdistal.hpp"
 
 namespace spdistal {
@@ -189,6 +190,32 @@ TEST(Ghosts, AreGivenUpWithTheStatementsThatReadThem) {
     EXPECT_EQ(first_free(), 2 * once);
   }
   if (Session::instance().transport().size() > 1) { EXPECT_GT(once, 0); }
+}
+
+// Wherever memory ends: while pieces are planned, while values are under way, where the result is made.
+TEST(Ghosts, ArriveAlsoWhereARunFails) {
+  int64_t n = 3000;
+  Matrix b(n, 10, 5);
+  Tensor<double> B = b.tensor("B");
+  for (size_t left = 0; left < size_t(1) << 20; left = left * 2 + 1000) {
+    Tensor<double> y = vector("y", n);
+    std::vector<double> wanted = start_vector(n);
+    {
+      Tensor<double> gone = vector("gone", n);
+      fill(gone, wanted);
+      memory::set_limit(memory::bytes_held() + left);
+      try {
+        y(i) = B(i, j) * gone(j);
+        y.compute();
+      } catch (const std::exception&) {}
+      memory::set_limit(SIZE_MAX);
+    }
+    Tensor<double> x = vector("x", n), z = vector("z", n);
+    fill(x, wanted);
+    z(i) = B(i, j) * x(j);
+    EXPECT_EQ(gathered(z), b * wanted);
+    EXPECT_EQ(gathered(x), wanted) << "nothing of what failed is still on its way";
+  }
 }
 
 TEST(Ghosts, LeaveValuesThatSomebodyLooksAtWhereTheyAre) {
