@@ -272,8 +272,11 @@ std::optional<RandomProgram> try_program(std::mt19937_64& random, const std::str
   if (!drawn) return {};
   RandomProgram out{*drawn, {}};
   Values values(random, *drawn);
-  for (const TensorVar& tensor : tensors(*drawn))
-    out.arrays.emplace(tensor, values.draw(tensor, dims.at(tensor.symbol().name())));
+  // Formats with places for what does not occur store that, too.
+  for (const TensorVar& tensor : tensors(*drawn)) {
+    reference::DenseArray array = values.draw(tensor, dims.at(tensor.symbol().name()));
+    out.arrays.emplace(tensor, to_array(to_storage(array, tensor.format())));
+  }
   return out;
 }
 

@@ -135,7 +135,7 @@ TEST_F(VerifyTest, FunctionsWithTooFewArguments) {
 
 TEST_F(VerifyTest, AtomicsOutsideOfParallel) {
   f.atomic_add(out, 0, 1.0);
-  refused("AtomicAdd stands inside Parallel");
+  refused("atomic stores stand inside Parallel");
 }
 
 TEST_F(VerifyTest, ParallelInParallelAndResizeInParallel) {

@@ -62,7 +62,7 @@ std::optional<std::map<std::vector<int64_t>, Judged>> joined(const Assignment& a
 
 TEST(Joins, AgreeWithTheDefinitionOnRandomPrograms) {
   int compared = 0;
-  for (uint64_t seed = 1; seed <= 3000 && !::testing::Test::HasFailure(); seed++) {
+  for (uint64_t seed = 1; seed <= 4000 && !::testing::Test::HasFailure(); seed++) {
     std::mt19937_64 random{seed};
     test::RandomProgram program = test::draw_finite_program(random);
     Assignment assignment = program.assignment;
