@@ -188,7 +188,7 @@ ExprText::Text ExprText::parts(const Expr& e) {
       [&](const Call& n) {
         ScalarType argument = type_of(n.args[0]).scalar;
         require(whole.lanes == 1, "functions are called lane by lane");
-        if (is_complex(argument)) needs_.helpers.insert(Helper::Complex);
+        if (is_complex(argument)) needs_.helpers.insert({Helper::Complex, Helper::ComplexMath});
         if (n.function == Math::Quotient) needs_.helpers.insert(Helper::Quotient);
         std::string name = math_name(spelling_, n.function, argument);
         if (name == "~" || name.ends_with(' '))

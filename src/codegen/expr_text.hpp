@@ -23,9 +23,12 @@ enum class Helper : uint8_t {
   Splat,
   Quotient,
   Complex,
+  ComplexMath,
   AtomicAdd,
   AtomicUpdate,
-  WarpReduce
+  WarpReduce,
+  WarpSort,
+  Claim
 };
 
 /// What an expression turned out to need around it.

@@ -202,7 +202,7 @@ typedef __complex__ double complex128;
 constexpr std::string_view cuda_complex = R"(
 template <class T> struct complex_of {
   T re, im;
-  __device__ complex_of() {}
+  complex_of() = default;
   __device__ complex_of(T a, T b = 0) : re(a), im(b) {}
   template <class U> __device__ explicit complex_of(complex_of<U> z) : re(z.re), im(z.im) {}
 };
@@ -228,6 +228,49 @@ template <class T> __device__ T real(complex_of<T> z) { return z.re; }
 template <class T> __device__ T imag(complex_of<T> z) { return z.im; }
 template <class T> __device__ complex_of<T> conj(complex_of<T> z) { return {z.re, -z.im}; }
 template <class T> __device__ T abs(complex_of<T> z) { return hypot(z.re, z.im); }
+)";
+
+// As Kahan has them, so that branch cuts are where the C library's are.
+constexpr std::string_view cuda_complex_math = R"(
+template <class T> static __device__ complex_of<T> times_i(complex_of<T> z) { return {-z.im, z.re}; }
+template <class T> static __device__ complex_of<T> sqrt(complex_of<T> z) {
+  if (z.re == 0 && z.im == 0) return {T(0), z.im};
+  const T r = sqrt((hypot(z.re, z.im) + fabs(z.re)) / 2);
+  if (z.re >= 0) return {r, z.im / (2 * r)};
+  return {fabs(z.im) / (2 * r), copysign(r, z.im)};
+}
+template <class T> static __device__ complex_of<T> exp(complex_of<T> z) {
+  const T r = exp(z.re);
+  if (z.im == 0) return {r, z.im};
+  return {r * cos(z.im), r * sin(z.im)};
+}
+template <class T> static __device__ complex_of<T> log(complex_of<T> z) { return {log(hypot(z.re, z.im)), atan2(z.im, z.re)}; }
+template <class T> static __device__ complex_of<T> pow(complex_of<T> a, complex_of<T> b) {
+  if (a.re == 0 && a.im == 0) return {T(b.re == 0 && b.im == 0), T(0)};
+  return exp(b * log(a));
+}
+template <class T> static __device__ complex_of<T> sinh(complex_of<T> z) { return {sinh(z.re) * cos(z.im), cosh(z.re) * sin(z.im)}; }
+template <class T> static __device__ complex_of<T> cosh(complex_of<T> z) { return {cosh(z.re) * cos(z.im), sinh(z.re) * sin(z.im)}; }
+template <class T> static __device__ complex_of<T> tanh(complex_of<T> z) {
+  if (fabs(z.re) > 20) return {copysign(T(1), z.re), 4 * sin(z.im) * cos(z.im) * exp(-2 * fabs(z.re))};
+  const T n = cosh(2 * z.re) + cos(2 * z.im);
+  return {sinh(2 * z.re) / n, sin(2 * z.im) / n};
+}
+template <class T> static __device__ complex_of<T> sin(complex_of<T> z) { return {sin(z.re) * cosh(z.im), cos(z.re) * sinh(z.im)}; }
+template <class T> static __device__ complex_of<T> cos(complex_of<T> z) { return {cos(z.re) * cosh(z.im), -sin(z.re) * sinh(z.im)}; }
+template <class T> static __device__ complex_of<T> tan(complex_of<T> z) { return -times_i(tanh(times_i(z))); }
+template <class T> static __device__ complex_of<T> asin(complex_of<T> z) {
+  const complex_of<T> one(1), a = sqrt(one - z), b = sqrt(one + z);
+  return {atan2(z.re, (a * b).re), asinh((conj(a) * b).im)};
+}
+template <class T> static __device__ complex_of<T> acos(complex_of<T> z) {
+  const complex_of<T> one(1), a = sqrt(one - z), b = sqrt(one + z);
+  return {2 * atan2(a.re, b.re), asinh((conj(b) * a).im)};
+}
+template <class T> static __device__ complex_of<T> atan(complex_of<T> z) {
+  const T x = z.re * z.re, up = z.im + 1, down = z.im - 1;
+  return {atan2(2 * z.re, 1 - x - z.im * z.im) / 2, log((x + up * up) / (x + down * down)) / 4};
+}
 )";
 
 constexpr std::string_view cuda_atomic = R"(
@@ -342,6 +385,7 @@ std::string preamble(const Spelling& spelling, const Needs& needs) {
     if (needs.helpers.contains(helper)) out += text;
   };
   add(Helper::Complex, cuda ? cuda_complex : complex_types);
+  if (cuda) add(Helper::ComplexMath, cuda_complex_math);
   if (!needs.vectors.empty()) {
     out += "\n";
     for (const auto& [type, lanes] : needs.vectors)

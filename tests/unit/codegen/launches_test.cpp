@@ -6,8 +6,11 @@
 #include <numeric>
 
 #include "codegen/cuda.hpp"
+#include "codegen/nvrtc.hpp"
 #include "ir/build.hpp"
 #include "ir/interpret.hpp"
+#include "ir/interpret_code.hpp"
+#include "ir/math.hpp"
 #include "ir/verify.hpp"
 #include "support/gpu.hpp"
 #include "unit/ir/call_data.hpp"
@@ -236,6 +239,43 @@ TEST(Launches, SumsOfAsManyTurnsAsThereAreLanesAreAddedUpTogether) {
     test::gpu().load(launches)(call.get());
     EXPECT_EQ(a, wanted) << lanes;
   }
+}
+
+/// out[16 f + p] = function f, of those that complex numbers have, of in[p] (and of in[15 - p], where it has two arguments).
+Function complex_functions(ScalarType type, std::vector<Math>& functions) {
+  FunctionBuilder f("functions");
+  Var out = f.array("out", 0, type, Access::Write), in = f.array("in", 1, type);
+  for (int k = 0; k < math_functions; k++)
+    if (exists_for(Math(k), type) && !info(Math(k)).real_result) functions.push_back(Math(k));
+  f.parallel("p", int64(16), [&](Var p) {
+    for (size_t k = 0; k < functions.size(); k++) {
+      std::vector<Expr> args{load(in, p)};
+      if (info(functions[k]).arity == 2) args.push_back(load(in, 15 - Expr(p)));
+      f.store(out, p + int64_t(16 * k), call(functions[k], args));
+    }
+  });
+  return f.build();
+}
+
+TEST(Launches, FunctionsOfComplexNumbersAreThoseOfTheHost) {
+  auto run = [&]<class T>(T, ScalarType type, double tolerance) {
+    std::vector<Math> functions;
+    Launches launches = checked_launches(complex_functions(type, functions));
+    if (auto nvrtc = Nvrtc::find()) nvrtc->compile(cuda_text({grids_of(launches.steps)[0]->function}), "functions");
+    std::vector<std::complex<T>> in, out(16 * functions.size());
+    for (int p = 0; p < 16; p++) in.emplace_back(T(p % 4) * T(0.7) - T(1.1), T(p / 4) * T(0.9) - T(1.3));
+    CallData call;
+    call.array(CallData::view(out)), call.array(CallData::view(in));
+    test::gpu().load(launches)(call.get());
+    for (size_t k = 0; k < functions.size(); k++)
+      for (size_t p = 0; p < 16; p++) {
+        std::complex<T> wanted = evaluate_math(functions[k], in[p], in[15 - p]), made = out[16 * k + p];
+        EXPECT_LE(std::abs(made - wanted), tolerance * std::max(T(1), std::abs(wanted)))
+            << info(functions[k]).name << " of " << in[p];
+      }
+  };
+  run(0.0, ScalarType::Complex128, 1e-12);
+  run(0.0f, ScalarType::Complex64, 1e-4);
 }
 
 TEST(Launches, WhatLanesWouldRaceForIsOneLanes) {
