@@ -1,7 +1,7 @@
 // Generated kernels on a GPU beside cuSPARSE's, where it has them: SpMV, SpMM and SDDMM with 32 columns, sums of three and
 // products of two sparse matrices, SpTTV and SpMTTKRP, double precision, default schedules. Results are compared first; times are medians of runs that are waited for one by one.
 //
-//   bench_gpu [part of the size, default 1]
+//   bench_gpu [part of the size, default 1] [small, dense, sums, tensors or products: these alone]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -299,13 +299,22 @@ int main(int count, char** arguments) {
   using namespace bench;
   int smaller = int(std::floor(std::log2(part)));
   auto of_part = [&](double n) { return int64_t(n * part); };
-  measure_small();
-  measure(banded(of_part(20e6)), *cusparse);
-  measure(uniform(of_part(10e6)), *cusparse);
-  measure(rmat(23 + smaller), *cusparse);
-  measure_sums(banded(of_part(10e6)), *cusparse);
-  measure_sums(uniform(of_part(5e6)), *cusparse);
-  for (Spread spread : {Spread::Fibres, Spread::Cubic}) measure_tensors(tensor(of_part(50e6), spread));
-  measure_products(banded(of_part(4e6)), *cusparse);
-  measure_products(rmat(18 + smaller), *cusparse);
+  auto wanted = [&](std::string_view group) { return count < 3 || arguments[2] == group; };
+  if (wanted("small")) measure_small();
+  if (wanted("dense")) {
+    measure(banded(of_part(20e6)), *cusparse);
+    measure(uniform(of_part(10e6)), *cusparse);
+    measure(rmat(23 + smaller), *cusparse);
+  }
+  if (wanted("sums")) {
+    measure_sums(banded(of_part(10e6)), *cusparse);
+    measure_sums(uniform(of_part(5e6)), *cusparse);
+  }
+  if (wanted("tensors"))
+    for (Spread spread : {Spread::Fibres, Spread::Cubic}) measure_tensors(tensor(of_part(50e6), spread));
+  if (wanted("products")) {
+    measure_products(banded(of_part(4e6)), *cusparse);
+    measure_products(uniform(of_part(1e6)), *cusparse);
+    measure_products(rmat(18 + smaller), *cusparse);
+  }
 }

@@ -320,6 +320,30 @@ template <class T> static __device__ void atomic_add(complex_of<T>* to, complex_
 }
 )";
 
+constexpr std::string_view cuda_claim = R"(
+static __device__ int32_t claim(int32_t* at, int32_t value) { return atomicCAS(at, 0, value); }
+static __device__ int64_t claim(int64_t* at, int64_t value) { return (int64_t)atomicCAS((unsigned long long*)at, 0, (unsigned long long)value); }
+)";
+// Runs are merged, each with the one behind it read backwards; the smaller of two elements always comes first, so that
+// there may be any number of them.
+constexpr std::string_view cuda_warp_sort = R"(
+template <class T> static __device__ void warp_sort(T* first, T* last) {
+  const unsigned n = last - first;
+  for (unsigned run = 1; run < n; run *= 2)
+    for (unsigned apart = run; apart; apart /= 2) {
+      for (unsigned pair = threadIdx.x & 31, begin; (begin = (pair & -apart) * 2) < n; pair += 32) {
+        const unsigned number = pair & (apart - 1), low = begin + number;
+        const unsigned high = apart == run ? begin + 2 * run - 1 - number : low + apart;
+        if (high < n) {
+          const T x = first[low], y = first[high];
+          if (y < x) { first[low] = y; first[high] = x; }
+        }
+      }
+      __syncwarp();
+    }
+}
+)";
+
 constexpr std::string_view cuda_warp = R"(
 // The lanes of this one's group, which may run apart from the others of the warp.
 template <int width> static __device__ unsigned group_mask() {
@@ -411,6 +435,8 @@ std::string preamble(const Spelling& spelling, const Needs& needs) {
   if (cuda) add(Helper::AtomicAdd, cuda_atomic);
   if (cuda && needs.helpers.contains(Helper::Complex)) add(Helper::AtomicAdd, cuda_complex_atomic);
   if (cuda) add(Helper::WarpReduce, cuda_warp);
+  if (cuda) add(Helper::WarpSort, cuda_warp_sort);
+  if (cuda) add(Helper::Claim, cuda_claim);
   return out;
 }
 

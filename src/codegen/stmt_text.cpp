@@ -83,15 +83,20 @@ void StmtText::stmt(const Stmt& s) {
       [&](const If& n) { conditional(n, ""); }, [&](const Block& n) { block(n); },
       [&](const Comment& n) { line("// {}", n.text); }, [&](const Allocate& n) { allocate(n); },
       [&](const Sort& n) {
-        needs_.helpers.insert(Helper::Sort);
-        line("sort({} + {}, {} + {});", names_.of(n.array), expr_.index(n.lo, precedence(BinaryOp::Add) + 1),
-             names_.of(n.array), expr_.index(n.hi, precedence(BinaryOp::Add) + 1));
+        needs_.helpers.insert(n.lanes > 1 ? Helper::WarpSort : Helper::Sort);
+        line("{}({} + {}, {} + {});", n.lanes > 1 ? "warp_sort" : "sort", names_.of(n.array),
+             expr_.index(n.lo, precedence(BinaryOp::Add) + 1), names_.of(n.array),
+             expr_.index(n.hi, precedence(BinaryOp::Add) + 1));
       },
       [&](const Break&) { line("break;"); }, [&](const Return& n) { line("return {};", n.code); },
       [&](const Parallel& n) { parallel(n); }, [&](const Resize& n) { resize(n); },
       [&](const Shrink& n) { line("{}.count = {};", source_text(sources_.at(n.array.symbol)), expr_.index(n.count)); },
       [&](const Append& n) { append(n); }, [&](const Define& n) { define(n); }, [&](const Perform& n) { perform(n); },
-      [&](const Barrier& n) { line("{}", n.of == BarrierOf::Block ? "__syncthreads();" : "__syncwarp();"); });
+      [&](const Barrier& n) { line("{}", n.of == BarrierOf::Block ? "__syncthreads();" : "__syncwarp();"); },
+      [&](const Claim& n) {
+        needs_.helpers.insert(Helper::Claim);
+        line("{} = claim({}, {});", names_.of(n.found), expr_.address(n.array, n.index), expr_.exact(n.value));
+      });
 }
 
 void StmtText::block(const Block& n) {

@@ -23,6 +23,7 @@ Changes changes(const Stmt& s) {
   Changes out;
   each<Declare>(s, [&](const Declare& n) { out.variables.insert(n.var.symbol); });
   each<Assign>(s, [&](const Assign& n) { out.variables.insert(n.var.symbol); });
+  each<Claim>(s, [&](const Claim& n) { out.variables.insert(n.found.symbol), out.arrays.insert(n.array.symbol); });
   each<For>(s, [&](const For& n) { out.variables.insert(n.var.symbol); });
   each<Parallel>(s, [&](const Parallel& n) { out.variables.insert(n.share.symbol); });
   each<Store>(s, [&](const Store& n) { out.arrays.insert(n.array.symbol); });
@@ -80,6 +81,7 @@ std::map<Symbol, int> uses(const Stmt& s) {
   each<Search>(s, [&](const Search& n) { out[n.array.symbol]++; });
   each<Store>(s, [&](const Store& n) { out[n.array.symbol]++; });
   each<Sort>(s, [&](const Sort& n) { out[n.array.symbol]++; });
+  each<Claim>(s, [&](const Claim& n) { out[n.array.symbol]++, out[n.found.symbol]++; });
   each<Resize>(s, [&](const Resize& n) { out[n.array.symbol]++; });
   each<Shrink>(s, [&](const Shrink& n) { out[n.array.symbol]++; });
   each<Append>(s, [&](const Append& n) { out[n.to.symbol]++, out[n.from.symbol]++; });

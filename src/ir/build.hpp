@@ -96,6 +96,8 @@ inline Expr min(const Operand& a, const Operand& b) { return binary(BinaryOp::Mi
 inline Expr max(const Operand& a, const Operand& b) { return binary(BinaryOp::Max, a, b); }
 
 Expr select(const Expr& cond, const Operand& yes, const Operand& no);
+/// As an int64.
+inline Expr wide(const Expr& e) { return cast(ScalarType::Int64, e); }
 Expr load(const Var& array, const Operand& index, int lanes = 1);
 Expr call(Math function, std::vector<Expr> args);
 /// The first position in [lo, hi) with array[position] >= value.
@@ -107,6 +109,8 @@ Expr broadcast(const Expr& value, int lanes);
 // ---- statements
 // ------------------------------------------------------------------------------------------------------
 
+/// A constant.
+inline Stmt declare(const Var& v, const Expr& value) { return Declare{v, value, Mutability::Const}; }
 Stmt store(const Var& array, const Operand& index, const Operand& value, StoreMode mode = StoreMode::Set);
 /// One statement out of many: itself where it is one. A block is a scope: what it declares ends with it.
 Stmt block(std::vector<Stmt> stmts);

@@ -89,7 +89,8 @@ class Compiler {
         },
         [&](const Append& n) { return append(n); }, [&](const Define& n) { return define(n); },
         [&](const Perform& n) { return perform(n); },
-        [](const Barrier&) -> Exec { throw InternalError("internal error: threads wait inside of GPU threads"); });
+        [](const Barrier&) -> Exec { throw InternalError("internal error: threads wait inside of GPU threads"); },
+        [&](const Claim& n) { return claim(n); });
   }
 
  private:
@@ -142,6 +143,24 @@ class Compiler {
         return Flow::Next;
       };
     });
+  }
+
+  Exec claim(const Claim& n) {
+    auto of_type = [&](auto zero) -> Exec {
+      using T = decltype(zero);
+      return [a = slots.array(n.array), index = slots.integer(n.index), value = slots.eval<T>(n.value),
+              slot = slots.declare_value(n.found), name = n.array.symbol.name()](Frame& f) {
+        Frame::Array& array = f.arrays[a];
+        int64_t at = index(f);
+        if (uint64_t(at) >= uint64_t(array.count)) out_of_bounds(name, at, array.count);
+        touched(f, array, at, Use::Atomic, name);
+        T& element = static_cast<T*>(array.data)[at];
+        f.value<T>(slot) = element;
+        if (element == 0) element = value(f);
+        return Flow::Next;
+      };
+    };
+    return n.array.type.scalar == ScalarType::Int64 ? of_type(int64_t(0)) : of_type(int32_t(0));
   }
 
   Exec loop(const For& n) {

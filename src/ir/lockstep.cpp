@@ -104,7 +104,7 @@ class Lockstep {
         [&](const Block& n) { return sequence(n); },
         [](const Comment&) -> Step { return [](Threads&, const Mask&) {}; },
         [&](const Allocate& n) { return n.space == MemorySpace::Shared ? share(n) : alone(s); },
-        [&](const Sort&) { return alone(s); },
+        [&](const Sort& n) { return n.lanes > 1 ? by_first_lane(s) : alone(s); },
         [](const Break&) -> Step {
           return
               [](Threads& all, const Mask& active) { all.each(active, [&](size_t t, Frame&) { all.broken[t] = 1; }); };
@@ -112,7 +112,8 @@ class Lockstep {
         [](const Return&) { return misplaced("Return"); }, [](const Parallel&) { return misplaced("Parallel"); },
         [](const Resize&) { return misplaced("Resize"); }, [](const Shrink&) { return misplaced("Shrink"); },
         [](const Append&) { return misplaced("Append"); }, [](const Define&) { return misplaced("Define"); },
-        [](const Perform&) { return misplaced("Perform"); }, [](const Barrier& n) { return wait(n); });
+        [](const Perform&) { return misplaced("Perform"); }, [](const Barrier& n) { return wait(n); },
+        [&](const Claim&) { return alone(s); });
   }
 
  private:
@@ -130,6 +131,16 @@ class Lockstep {
     return [together = std::move(together), own = serial_(rest)](Threads& all, const Mask& active) {
       for (const Step& step : together) step(all, active);
       all.each(active, [&](size_t, Frame& f) { own(f); });
+    };
+  }
+
+  /// What a warp does together, done by its first lane.
+  Step by_first_lane(const Stmt& s) {
+    return [own = serial_(s)](Threads& all, const Mask& active) {
+      require_groups(active, warp_size, "what it sorts");
+      all.each(active, [&](size_t t, Frame& f) {
+        if (t % warp_size == 0) own(f);
+      });
     };
   }
 

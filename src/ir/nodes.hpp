@@ -23,7 +23,7 @@
 //    `unroll` copies of the body are made per turn; 0 stands for all of them.
 //  - Threads of a GPU have for themselves what they declare and allocate, except what is Shared by those of a block. An
 //    element that one of them stores another uses only behind a Barrier that both came to (of the block, or of the warp
-//    where both are of one), or both by atomic stores; across blocks by atomic stores alone.
+//    where both are of one), or both by atomic stores, or both by Claim; across blocks by these alone.
 //    All threads come to a Barrier of the block or none, all lanes of a warp to its Barriers and WarpVotes. Shuffle,
 //    WarpReduce and WarpScan work on groups of `width` lanes, 2, 4, … 32 that follow each other: all of a group come to
 //    them or none.
@@ -58,12 +58,12 @@ struct Var; struct Literal; struct Unary; struct Binary; struct Select; struct L
 struct Search; struct Broadcast; struct Shuffle; struct WarpReduce; struct WarpScan; struct WarpVote;
 struct Declare; struct Assign; struct Store; struct Prefetch; struct For; struct While; struct If; struct Block;
 struct Comment; struct Allocate; struct Sort; struct Break; struct Return; struct Parallel; struct Resize; struct Shrink;
-struct Append; struct Define; struct Perform; struct Barrier;
+struct Append; struct Define; struct Perform; struct Barrier; struct Claim;
 
 struct ExprKinds : Kinds<Var, Literal, Unary, Binary, Select, Load, Cast, Call, Search, Broadcast, Shuffle,
                          WarpReduce, WarpScan, WarpVote> {};
 struct StmtKinds : Kinds<Declare, Assign, Store, Prefetch, For, While, If, Block, Comment, Allocate, Sort, Break,
-                         Return, Parallel, Resize, Shrink, Append, Define, Perform, Barrier> {};
+                         Return, Parallel, Resize, Shrink, Append, Define, Perform, Barrier, Claim> {};
 using Expr = Handle<ExprKinds>;
 using Stmt = Handle<StmtKinds>;
 
@@ -119,8 +119,8 @@ struct If         { Expr cond; Stmt then; std::optional<Stmt> otherwise; static 
 struct Block      { std::vector<Stmt> stmts;                     static constexpr auto fields = std::tuple{&Block::stmts}; };
 struct Comment    { std::string text;                            static constexpr auto fields = std::tuple{&Comment::text}; };
 struct Allocate   { Var array; Expr count; Fill fill; MemorySpace space = MemorySpace::Private; static constexpr auto fields = std::tuple{&Allocate::array, &Allocate::count, &Allocate::fill, &Allocate::space}; };
-/// Elements [lo, hi) of an array of integers, ascending.
-struct Sort       { Var array; Expr lo, hi;                      static constexpr auto fields = std::tuple{&Sort::array, &Sort::lo, &Sort::hi}; };
+/// Elements [lo, hi) of an array of integers, ascending; by the lanes of a warp together, between Barriers, where `lanes` is 32.
+struct Sort       { Var array; Expr lo, hi; int lanes = 1;       static constexpr auto fields = std::tuple{&Sort::array, &Sort::lo, &Sort::hi, &Sort::lanes}; };
 /// Leaves the innermost For or While.
 struct Break      {                                              static constexpr auto fields = std::tuple{}; };
 /// Leaves the function with a code other than 0: it cannot do what it is for, and has changed nothing.
@@ -134,6 +134,8 @@ struct Define     { Symbol name; std::vector<Var> values, places; Stmt body; sta
 struct Perform    { Symbol name; std::vector<Expr> values; std::vector<Var> places; static constexpr auto fields = std::tuple{&Perform::name, &Perform::values, &Perform::places}; };
 /// The threads of a GPU block, or of each warp, wait for each other.
 struct Barrier    { BarrierOf of = BarrierOf::Block;                 static constexpr auto fields = std::tuple{&Barrier::of}; };
+/// found = array[index], of integers; where that is 0, array[index] = value. One thread of a GPU at a time.
+struct Claim      { Var found, array; Expr index, value;         static constexpr auto fields = std::tuple{&Claim::found, &Claim::array, &Claim::index, &Claim::value}; };
 // clang-format on
 
 /// Where in an spd_call (abi.h) a parameter comes from. Arrays of a level are told apart by what may be relied on: Segments

@@ -117,7 +117,9 @@ class Printer {
                expr(n.count), n.fill == Fill::Zeroed ? "zeroed" : "uninitialised",
                n.space == MemorySpace::Shared ? " shared" : "");
         },
-        [&](const Sort& n) { line("sort {}[{} .. {}]", name(n.array), expr(n.lo), expr(n.hi)); },
+        [&](const Sort& n) {
+          line("sort {}[{} .. {}]{}", name(n.array), expr(n.lo), expr(n.hi), n.lanes > 1 ? " by lanes" : "");
+        },
         [&](const Break&) { line("break"); }, [&](const Return& n) { line("return {}", n.code); },
         [&](const Parallel& n) {
           std::string count = expr(n.count);
@@ -150,7 +152,10 @@ class Printer {
           line("{}({}; {})", name(part_name(n.name)), join(n.values, ", ", [&](const Expr& e) { return expr(e); }),
                join(n.places, ", ", [&](const Var& v) { return name(v); }));
         },
-        [&](const Barrier& n) { line("{}", n.of == BarrierOf::Block ? "barrier" : "warp barrier"); });
+        [&](const Barrier& n) { line("{}", n.of == BarrierOf::Block ? "barrier" : "warp barrier"); },
+        [&](const Claim& n) {
+          line("{} = {}[{}], claimed for {}", name(n.found), name(n.array), expr(n.index), expr(n.value));
+        });
   }
 
   void function(const Function& f) {

@@ -274,6 +274,7 @@ class Verifier {
           written_array(n.array, s);
           check(n.array.type.scalar == ScalarType::Int32 || n.array.type.scalar == ScalarType::Int64, s,
                 "integers are sorted");
+          check(n.lanes == 1 || (n.lanes == warp_size && gpu_thread_), s, "one thread sorts, or a warp of a GPU");
           same(index(n.lo), index(n.hi), n.lo);
         },
         [&](const Break&) { check(loops_ > 0, s, "Break stands in a loop that is no vector"); },
@@ -311,7 +312,19 @@ class Verifier {
           index(n.count);
         },
         [&](const Define& n) { define(n, s); }, [&](const Perform& n) { perform(n, s); },
-        [&](const Barrier&) { check(gpu_thread_, s, "a barrier stands inside of GPU threads"); });
+        [&](const Barrier&) { check(gpu_thread_, s, "a barrier stands inside of GPU threads"); },
+        [&](const Claim& n) {
+          check(gpu_thread_, s, "threads of a GPU claim elements");
+          written_array(n.array, s);
+          check(n.array.type.scalar == ScalarType::Int32 || n.array.type.scalar == ScalarType::Int64, s,
+                "integers are claimed");
+          index(n.index);
+          same(value(n.value), n.array.type.element(), n.value);
+          use(n.found, s);
+          check(known_.at(n.found.symbol).mutability == Mutability::Mutable, s, "'{}' is mutable",
+                n.found.symbol.name());
+          same(n.found.type, n.array.type.element(), n.value);
+        });
   }
 
   void define(const Define& n, const Stmt& s) {

@@ -73,7 +73,7 @@ class Hoister {
         [&](const Sort&) { return s; }, [&](const Break&) { return s; }, [&](const Return&) { return s; },
         [&](const Parallel&) { return s; }, [&](const Resize&) { return s; }, [&](const Shrink&) { return s; },
         [&](const Append&) { return s; }, [&](const Define&) { return s; }, [&](const Perform&) { return s; },
-        [&](const Barrier&) { return s; });
+        [&](const Barrier&) { return s; }, [&](const Claim&) { return s; });
   }
 
  private:

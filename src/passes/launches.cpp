@@ -9,6 +9,7 @@
 #include "ir/build.hpp"
 #include "passes/carried.hpp"
 #include "passes/grid.hpp"
+#include "passes/tables.hpp"
 
 namespace spdistal::passes {
 
@@ -59,13 +60,38 @@ class Outliner {
         [&](const Sort&) { out.push_back(alone(s, next_name())); }, [&](const Break&) { out.push_back(s); },
         [&](const Return&) { out.push_back(s); },
         [&](const Parallel& n) {
-          out.push_back(grid_of({n.share, n.count, n.setup, n.body, ascending_}, next_name(), mapping_));
+          ParallelRegion region{n.share, n.count, n.setup, n.body, ascending_};
+          std::string name = next_name();
+          if (auto grids = table_grids(region, name, mapping_)) by_tables(*grids, region, out);
+          else out.push_back(grid_of(region, name, mapping_));
         },
         [&](const Resize&) { out.push_back(s); }, [&](const Shrink&) { out.push_back(s); },
         [](const Append&) { require(false, "kernels of devices append nothing"); },
         [](const Define&) { require(false, "parts are written out before"); },
         [](const Perform&) { require(false, "parts are written out before"); },
-        [](const Barrier&) { require(false, "threads wait inside of grids"); });
+        [](const Barrier&) { require(false, "threads wait inside of grids"); },
+        [](const Claim&) { require(false, "threads claim elements inside of grids"); });
+  }
+
+  // What tables have no room for is counted and queued up.
+  void by_tables(const TableGrids& grids, const ParallelRegion& region, DeviceSteps& out) {
+    Expr items = cast(ScalarType::Int64, region.count);
+    out.push_back(Stmt(Allocate{grids.left, items + 1, Fill::Zeroed}));
+    out.push_back(grids.near);
+    Body f;
+    f.add(Declare{grids.queued, int64(0), Mutability::Mutable});
+    f.loop("t", int64(0), items + 1, [&](const Var& t) {
+      Var here = f.constant("here", load(grids.left, t));
+      f.store(grids.left, t, grids.queued);
+      f.increase(grids.queued, here);
+    });
+    add(f.build(), out);
+    Var t = var("t", Int64);
+    Stmt queue =
+        If{load(grids.left, t) < load(grids.left, Expr(t) + 1), store(grids.queue, load(grids.left, t), t), {}};
+    DeviceSteps far{Stmt(Allocate{grids.queue, grids.queued, Fill::Uninitialised}),
+                    grid_of({t, items, {}, queue}, next_name(), {.lanes = 1}), grids.far};
+    out.push_back(std::make_shared<const Choice>(Choice{Expr(grids.queued) > 0, far, {}}));
   }
 
   // A loop that the host does not need to see.

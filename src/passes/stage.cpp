@@ -16,8 +16,6 @@ namespace {
 constexpr int threads = warp_size;
 constexpr int64_t shared_bytes = 40 << 10;  // of a block
 
-Stmt declare(const Var& v, const Expr& value) { return Declare{v, value, Mutability::Const}; }
-Expr wide(const Expr& e) { return cast(ScalarType::Int64, e); }
 Expr without_cast(const Expr& e) {
   auto* n = e.as<Cast>();
   return n ? n->value : e;

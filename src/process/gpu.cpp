@@ -55,7 +55,7 @@ codegen::GpuJit& Process::gpu() {
   std::string identity = nvrtc.identity();
   gpu_ = std::make_unique<codegen::GpuJit>(runtime::device_at(found->place),
                                            std::make_unique<codegen::CudaGrids>(nvrtc, identity, std::move(cache)),
-                                           codegen::GpuLimits{.own_bytes = found->memory / 8});
+                                           codegen::GpuLimits{.own_bytes = found->memory / 32});
   return *gpu_;
 }
 

@@ -29,6 +29,10 @@ const std::vector<GpuKernel> kernels = {
      {12, 11, 10, 32},
      "fuse(i,j,f); fuse(f,k,g); pos(g,fp,B(i,j,k))"},
     {"SpGEMM", "A(i,j) = B(i,k) * C(k,j)", "A:ds B:ds C:ds", {40, 30, 35}, ""},
+    // Rows that tables have no room for, beside others.
+    {"SpGEMMOfLongRows", "A(i,j) = B(i,k) * C(k,j)", "A:ds B:ds C:ds", {20, 300, 12}, ""},
+    {"SumOfProducts", "A(i,j) = B(i,k) * C(k,j) + D(i,k) * C(k,j)", "A:ds B:ds C:ds D:ds", {20, 90, 15}, ""},
+    {"ProductOfThree", "A(i,j) = B(i,k) * C(k,l) * D(l,j)", "A:ds B:ds C:ds D:ds", {20, 90, 15, 12}, ""},
 };
 
 /// The same tensor with index arrays of 64 bits.

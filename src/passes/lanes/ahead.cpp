@@ -24,8 +24,6 @@ std::vector<Expr> loads_along(const For& loop) {
   return out;
 }
 
-Stmt declare(const Var& v, const Expr& value) { return Declare{v, value, Mutability::Const}; }
-
 }  // namespace
 
 Stmt every_turn(const For& n, const Stride& stride) {

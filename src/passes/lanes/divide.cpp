@@ -17,8 +17,6 @@ std::vector<Stmt> statements(const Stmt& body) {
   return {body};
 }
 
-Stmt declare(const Var& v, const Expr& value) { return Declare{v, value, Mutability::Const}; }
-
 /// A turn that ends with one sum, which is all that its variable is for, and what is done with it.
 struct SummingTurn {
   std::vector<Stmt> before, after;

@@ -178,6 +178,38 @@ TEST(Lockstep, ABlockScansThroughSharedMemory) {
   EXPECT_EQ(sums, expected);
 }
 
+TEST(Lockstep, OfThreadsThatClaimAnElementOneFindsItFree) {
+  FunctionBuilder f("claims");
+  Var keys = f.array("keys", 0, ScalarType::Int32, Access::Write);
+  Var found = f.array("found", 1, ScalarType::Int32, Access::Write);
+  grid(f, 2, 64, [&](const Var& block, const Var& t) {
+    Var before = f.variable("before", int32(0));
+    f.add(Claim{before, keys, t % 8, t / 8 + block * 8 + 1});
+    f.store(found, block * 64 + t, before);
+  });
+  std::vector<int32_t> places(8, 0), seen(128, -1);
+  run(f, places, seen);
+  EXPECT_EQ(std::count(seen.begin(), seen.end(), 0), 8);
+  for (size_t t = 0; t < 128; t++) EXPECT_TRUE(seen[t] == 0 || seen[t] == places[t % 8]) << t;
+}
+
+TEST(Lockstep, AWarpSortsTogether) {
+  FunctionBuilder f("sort");
+  Var in = f.array("in", 0, ScalarType::Int32), out = f.array("out", 1, ScalarType::Int32, Access::Write);
+  grid(f, 1, 64, [&](const Var&, const Var& t) {
+    f.store(out, t, load(in, t));
+    barrier(f, BarrierOf::Warp);
+    f.add(Sort{out, t / 32 * 32, t / 32 * 32 + 27, warp_size});
+    barrier(f, BarrierOf::Warp);
+  });
+  std::vector<int32_t> values(64), sorted(64);
+  for (size_t t = 0; t < 64; t++) values[t] = int32_t(t * 29 % 64);
+  std::vector<int32_t> expected = values;
+  for (auto warp : {expected.begin(), expected.begin() + 32}) std::sort(warp, warp + 27);
+  run(f, values, sorted);
+  EXPECT_EQ(sorted, expected);
+}
+
 /// out[t] = make(in[t], t) for the 64 threads of a block, in[t] = t * 7 % 64.
 std::vector<int32_t> of_lanes(const std::function<Expr(const Expr& x, const Var& thread)>& make) {
   FunctionBuilder f("lanes");

@@ -48,6 +48,12 @@ TEST(Print, EveryKindOfExpression) {
   EXPECT_EQ(print(literal(Scalar::of(std::complex<float>(1, -2)))), "complex64(1, -2)");
 }
 
+TEST(Print, WhatThreadsOfAGpuDoTogether) {
+  Var found = var("found", Int32);
+  EXPECT_EQ(print(Stmt(Claim{found, pos, i, int32(3)})), "found = pos[i], claimed for 3\n");
+  EXPECT_EQ(print(Stmt(Sort{pos, i, j, warp_size})), "sort pos[i .. j] by lanes\n");
+}
+
 TEST(Print, EveryKindOfStatementAndReusedNames) {
   FunctionBuilder f("all");
   Var out = f.vals("out", 0, ScalarType::Float64, Access::Write);

@@ -263,6 +263,16 @@ TEST_F(VerifyTest, BarriersOutsideOfGpuThreads) {
   refused("a barrier stands inside of GPU threads");
 }
 
+TEST_F(VerifyTest, WhatThreadsOfAGpuDoTogetherOutsideOfThem) {
+  Var keys = f.allocate("keys", ScalarType::Int32, 8, Fill::Zeroed);
+  f.add(Sort{keys, int64(0), int64(8), warp_size});
+  refused("one thread sorts, or a warp of a GPU");
+  f = FunctionBuilder("g");
+  keys = f.allocate("keys", ScalarType::Int32, 8, Fill::Zeroed);
+  f.add(Claim{f.variable("found", int32(0)), keys, int64(0), int32(1)});
+  refused("threads of a GPU claim elements");
+}
+
 TEST_F(VerifyTest, TheRefusalShowsTheOffendingPart) {
   f.atomic_add(out, 0, 1.0);
   EXPECT_THAT(verify(f.build()).refusal().str(), HasSubstr("out[0] atomic+= 1.0"));
