@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "spdistal/report.hpp"
+#include "spdistal/tune.hpp"
 
 namespace spdistal {
 
@@ -59,6 +60,8 @@ class Program {
   /// The distributed program: partitions, what moves, what is launched. Needs the data.
   std::string plan();
   void compute();
+  /// Collective. Tries schedules on the data and takes the fastest (`TensorBase::tune`).
+  Tuned tune();
   /// Collective. What the last run did, piece by piece.
   Report report();
   /// Collective. Is this the rank that speaks for all? Connects to the others where that has not been done. Settings of

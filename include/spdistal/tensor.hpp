@@ -25,6 +25,7 @@
 #include "spdistal/format.hpp"
 #include "spdistal/report.hpp"
 #include "spdistal/schedule.hpp"
+#include "spdistal/tune.hpp"
 
 namespace spdistal {
 
@@ -88,6 +89,9 @@ class TensorBase : public TensorRef {
   std::string plan() const;
   /// Collective. What the last run did, piece by piece: non-zeros, bytes moved, times.
   Report report() const;
+  /// Collective. Tries schedules for the current statement on its data as it is, and gives it the fastest: the next process that
+  /// asks for such a statement on such data finds it. Throws UserError where the statement reads its own result, or runs on GPUs.
+  Tuned tune(const TuneOptions& options = {});
 
  protected:
   TensorBase(std::string name, std::vector<Extent> extents, Format format, ScalarType type);

@@ -109,5 +109,7 @@ bool has_sizes(const notation::TensorVar& tensor);
 void prepare(TensorState& result, StatementState& statement);
 /// Collective. Computes a statement from its operands as they are.
 void run(TensorState& result, StatementState& statement);
+/// Collective. Tries schedules for the statement that was said last of a tensor, and gives it the fastest.
+Tuned tune(TensorState& result, const TuneOptions& options);
 
 }  // namespace spdistal

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "compile/leaf.hpp"
+#include "compile/positions.hpp"
 #include "format/questions.hpp"
 #include "level/level.hpp"
 #include "notation/concretize.hpp"
@@ -37,73 +38,6 @@ std::optional<LoopToCut> loop_to_cut(const ConcreteStatement& statement, const n
                                              names.name(result.tensor), names.name(loops[0].var))};
 }
 
-// divide, bring to the outside, distribute.
-Chosen over_pieces(Chosen chosen, int64_t pieces) {
-  const ConcreteStatement& statement = chosen.statement;
-  std::optional<notation::Access> result;
-  each<Assign>(statement.body, [&](const Assign& a) {
-    if (a.lhs.tensor == statement.result) result = a.lhs;
-  });
-  Printer names;
-  names(statement);
-  std::optional<LoopToCut> cut = loop_to_cut(statement, *result, names);
-  if (!cut) return chosen;
-  std::string name = names.name(cut->var);
-  IndexVar outer(name + "o"), inner(name + "i");
-  std::vector<IndexVar> order{outer};
-  for (const Forall& loop : outer_loops(statement.body)) order.push_back(loop.var == cut->var ? inner : loop.var);
-  std::vector<Command> commands{Divide{cut->var, outer, inner, pieces}};
-  if (!(outer_loops(statement.body)[0].var == cut->var)) commands.push_back(Reorder{order});
-  commands.push_back(Distribute{{outer}});
-  Result<ConcreteStatement> cut_up = schedule::apply(commands, statement);
-  if (!cut_up) return chosen;
-  chosen.statement = *cut_up;
-  chosen.commands = std::move(commands);
-  chosen.reason = cut->reason;
-  return chosen;
-}
-
-// The stored elements below the positions before one of the first level.
-int64_t elements_before(const Pattern& pattern, int64_t position) {
-  for (size_t k = 1; k < pattern.order(); k++) {
-    if (pattern.level(k).positions == 0) return 0;
-    position = functions_of(pattern.format().levels()[k]).children(pattern.level(k), position).lo;
-  }
-  return position;
-}
-
-// The first position of the first level whose coordinate is not below x.
-int64_t first_position(const Pattern& pattern, int64_t x) {
-  const LevelArrays& level = pattern.level(0);
-  const LevelFunctions& functions = functions_of(pattern.format().levels()[0]);
-  int64_t lo = 0, hi = level.positions;
-  while (lo < hi) {
-    int64_t middle = lo + (hi - lo) / 2;
-    if (functions.coordinate(level, middle) < x) lo = middle + 1;
-    else hi = middle;
-  }
-  return lo;
-}
-
-// Collective. The most stored elements in a block of the first level's dimension, over their mean.
-double imbalance(runtime::Transport& transport, const Home& home, int64_t pieces) {
-  std::vector<int64_t> counts(static_cast<size_t>(pieces));
-  int64_t n = home.dims()[size_t(home.format().mode_order()[0])];
-  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) {
-    if (home.owns_nothing(q)) continue;
-    const Pattern& pattern = home.piece(q).pattern();
-    for (int64_t c = 0; c < pieces; c++) {
-      Range rows = block(n, pieces, c);
-      counts[size_t(c)] += elements_before(pattern, first_position(pattern, rows.hi)) -
-                           elements_before(pattern, first_position(pattern, rows.lo));
-    }
-  }
-  transport.allreduce(counts.data(), counts.size(), ScalarType::Int64, runtime::ReduceOp::Sum);
-  int64_t most = *std::max_element(counts.begin(), counts.end());
-  int64_t all = std::accumulate(counts.begin(), counts.end(), int64_t(0));
-  return all == 0 ? 1 : double(most) * double(pieces) / double(all);
-}
-
 // Collective. How many positions a level has, of all pieces.
 int64_t positions_at(runtime::Transport& transport, const Home& home, size_t level) {
   int64_t count = 0;
@@ -113,65 +47,11 @@ int64_t positions_at(runtime::Transport& transport, const Home& home, size_t lev
   return count;
 }
 
-// Has the result the pattern of an operand?
-bool shares_pattern(const ConcreteStatement& statement, const notation::Access& operand) {
-  std::optional<notation::Access> shared = lower::shared_operand(statement);
-  return shared && shared->tensor == operand.tensor && shared->indices == operand.indices;
-}
-
-// Can the result take parts of elements from anywhere? A dense one can; a sparse one where it stays with the operand whose
-// pattern it has.
-bool can_follow(const ConcreteStatement& statement, Residence residence, const notation::Access& operand) {
-  if (statement.result.format().is_dense()) return true;
-  return residence == Residence::Anywhere && shares_pattern(statement, operand);
-}
-
-// An operand whose stored elements the outer loops go over, all of them: its positions can be dealt out.
-struct Walked {
-  notation::Access access;
-  const Home* home;
-  size_t common;  // levels from the first on that index the result
-};
-std::optional<Walked> walked_operand(const ConcreteStatement& statement, const Homes& homes) {
-  std::vector<Forall> loops = outer_loops(statement.body);
-  if (loops.empty() || !loops.back().body.is<Assign>()) return {};
-  const Assign& assign = *loops.back().body.as<Assign>();
-  std::optional<Walked> out;
-  each<notation::Access>(assign.rhs, [&](const notation::Access& a) {
-    const Format& format = a.tensor.format();
-    if (out || a.tensor.order() < 2 || format.is_dense() || !homes.contains(a.tensor)) return;
-    if (stores_all(format.levels().back())) return;
-    for (size_t k = 0; k < a.tensor.order(); k++)
-      if (k >= loops.size() || !(loops[k].var == a.indices[size_t(format.mode_order()[k])])) return;
-    const std::vector<IndexVar>& result = assign.lhs.indices;
-    size_t common = 0;
-    while (common < a.tensor.order() && std::find(result.begin(), result.end(), loops[common].var) != result.end())
-      common++;
-    out = Walked{a, homes.at(a.tensor), common};
-  });
-  return out;
-}
-
 // From where on blocks are badly skewed. A dense result moves where it is computed elsewhere than it lives; one that follows an
 // operand does not. Of two blocks none has more than twice its share.
 double badly_skewed(const ConcreteStatement& statement, int64_t blocks) {
   bool moves = statement.result.format().is_dense();
   return moves ? std::min(2.0, double(blocks + 1) / 2) : 1.25;
-}
-
-// Fuses the loops over the first levels of an access into one over their positions.
-std::vector<Command> into_positions(const ConcreteStatement& statement, const notation::Access& a, size_t levels,
-                                    const IndexVar& position) {
-  std::vector<Forall> loops = outer_loops(statement.body);
-  std::vector<Command> commands;
-  IndexVar fused = loops[0].var;
-  for (size_t k = 1; k < levels; k++) {
-    IndexVar next(k + 1 == levels ? "f" : "f" + std::to_string(k));
-    commands.push_back(Fuse{fused, loops[k].var, next});
-    fused = next;
-  }
-  commands.push_back(Pos{fused, position, Expression(Expr(a))});
-  return commands;
 }
 
 // Equal shares of the non-zeros, where blocks of rows would be badly skewed.
@@ -236,13 +116,6 @@ Chosen with_conversions(const ScheduledStatement& statement) {
   return {concretize(converted.assignment).value(), std::move(converted.conversions)};
 }
 
-// The outermost loop that is not distributed.
-std::optional<IndexVar> first_local(const ConcreteStatement& statement) {
-  for (const Forall& loop : outer_loops(statement.body))
-    if (loop.tags.place == LoopPlace::Local) return loop.var;
-  return {};
-}
-
 // Has a loop so few turns, as is known before data is, that to add up the lanes of a sum takes longer than the sum?
 bool is_short(const ConcreteStatement& statement, const IndexVar& var) {
   constexpr int64_t few = 16;
@@ -258,6 +131,37 @@ ConcreteStatement completed(const ConcreteStatement& statement) {
 }
 
 }  // namespace
+
+Chosen over_pieces(Chosen chosen, int64_t pieces) {
+  const ConcreteStatement& statement = chosen.statement;
+  std::optional<notation::Access> result;
+  each<Assign>(statement.body, [&](const Assign& a) {
+    if (a.lhs.tensor == statement.result) result = a.lhs;
+  });
+  Printer names;
+  names(statement);
+  std::optional<LoopToCut> cut = loop_to_cut(statement, *result, names);
+  if (!cut) return chosen;
+  std::string name = names.name(cut->var);
+  IndexVar outer(name + "o"), inner(name + "i");
+  std::vector<IndexVar> order{outer};
+  for (const Forall& loop : outer_loops(statement.body)) order.push_back(loop.var == cut->var ? inner : loop.var);
+  std::vector<Command> commands{Divide{cut->var, outer, inner, pieces}};
+  if (!(outer_loops(statement.body)[0].var == cut->var)) commands.push_back(Reorder{order});
+  commands.push_back(Distribute{{outer}});
+  Result<ConcreteStatement> cut_up = schedule::apply(commands, statement);
+  if (!cut_up) return chosen;
+  chosen.statement = *cut_up;
+  chosen.commands = std::move(commands);
+  chosen.reason = cut->reason;
+  return chosen;
+}
+
+std::optional<IndexVar> first_local(const ConcreteStatement& statement) {
+  for (const Forall& loop : outer_loops(statement.body))
+    if (loop.tags.place == LoopPlace::Local) return loop.var;
+  return {};
+}
 
 ConcreteStatement over_threads(const ConcreteStatement& statement) {
   std::optional<IndexVar> outer = first_local(statement);

@@ -23,6 +23,10 @@ struct Chosen {
 Chosen choose(const ScheduledStatement& statement);
 /// Collective. In so many pieces; `homes` tells how skewed operands are.
 Chosen choose(Process& process, const ScheduledStatement& statement, int64_t pieces, const Homes& homes = {});
+/// The loops cut into so many pieces: divide, bring to the outside, distribute.
+Chosen over_pieces(Chosen chosen, int64_t pieces);
+/// The outermost loop that is not distributed.
+std::optional<IndexVar> first_local(const notation::ConcreteStatement& statement);
 /// How many pieces a statement is cut into where nobody says: those of the machine that its tensors live on, else one for
 /// each rank.
 int64_t pieces_of(const ScheduledStatement& statement, int ranks);

@@ -195,6 +195,10 @@ std::string Program::plan() {
   });
 }
 
+Tuned Program::tune() {
+  return collectively([&] { return spdistal::tune(state_->result(), {}); });
+}
+
 Report Program::report() {
   return collectively([&] { return state_->statement->execution->report(); });
 }

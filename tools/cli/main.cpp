@@ -55,16 +55,17 @@ std::string check_runs(const std::string& text) {
 }
 
 // Shows, computes, checks, times and writes, as far as was asked for.
-int run(const spdistal::ProgramText& text, const std::set<std::string>& print, int runs, bool check,
+int run(const spdistal::ProgramText& text, const std::set<std::string>& print, int runs, bool check, bool tune,
         const std::string& report) {
   auto wanted = [&](const std::string& what) { return print.contains(what) || print.contains("all"); };
   spdistal::Program program(text);
-  bool computes = program.has_data() || check || !report.empty() || runs > 0 || !text.outputs.empty() ||
+  bool computes = program.has_data() || check || !report.empty() || runs > 0 || tune || !text.outputs.empty() ||
                   wanted("kernel") || print.contains("plan");
   if (wanted("statement") || !computes) std::cout << program.statement();
   if (!computes) return 0;
 
   program.load();
+  if (tune) std::cout << program.tune().str() << std::flush;
   if (wanted("plan")) std::cout << program.plan() << std::flush;
   program.compute();
   if (wanted("kernel")) std::cout << program.kernel();  // those of pieces are known once the pieces are there
@@ -97,7 +98,7 @@ int main(int argc, char** argv) {
   spdistal::ProgramText text;
   std::vector<std::string> print;
   int runs = 0;
-  bool check = false;
+  bool check = false, tune = false;
   std::string report;
 
   app.add_option("statement", text.statement, "what to compute, such as \"a(i) = B(i,j) * c(j)\"")->required();
@@ -121,6 +122,9 @@ int main(int argc, char** argv) {
          "where it is added to something (left out where that is not known); GB/s, counting every array once")
       ->check(check_runs);
   app.add_flag("--check", check, "compare with an independent evaluation; exit code 1 where they differ");
+  app.add_flag("--tune", tune,
+               "try schedules on the data, show them with their times, and take the fastest; the next call for such a "
+               "statement and such data finds it");
   app.add_flag("--report{text}", report,
                "per piece: non-zeros, bytes moved by tensor, time; what went from rank to rank, by tensor and kind; "
                "--report=json: as data")
@@ -142,7 +146,7 @@ int main(int argc, char** argv) {
         int code = app.exit(error);
         return code == 0 ? 0 : kBadInput;
       }
-      return run(text, {print.begin(), print.end()}, runs, check, report);
+      return run(text, {print.begin(), print.end()}, runs, check, tune, report);
     });
   } catch (const spdistal::UserError& error) {
     std::cerr << error.what() << "\n";

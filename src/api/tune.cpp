@@ -1,0 +1,182 @@
+// Trying schedules of a statement on its data.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+
+#include "api/collective.hpp"
+#include "api/session.hpp"
+#include "api/state.hpp"
+#include "api/waiting.hpp"
+#include "base/hash.hpp"
+#include "compile/candidates.hpp"
+#include "compile/positions.hpp"
+#include "schedule/apply.hpp"
+#include "schedule/print.hpp"
+
+namespace spdistal {
+
+using namespace notation;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+class Tuner {
+ public:
+  Tuner(TensorState& result, StatementState& statement, const TuneOptions& options)
+      : result_(result), statement_(statement), options_(options), begin_(Clock::now()) {
+    for (const std::shared_ptr<TensorState>& operand : statement.operands)
+      operands_.emplace(operand->var, &home_of(*operand));
+    pieces_ = pieces_of(statement, transport().size());
+    candidates_ = candidates(statement, operands_, pieces_, process().context.threads);
+    if (!statement.commands.empty())
+      candidates_.insert(candidates_.begin() + 1, Candidate{"as scheduled", statement.commands});
+  }
+
+  Tuned run() {
+    std::string key = this->key();
+    if (std::optional<size_t> kept = options_.again ? std::nullopt : find(key)) {
+      take(trial(candidates_[*kept]));
+      return {text(candidates_[*kept]), {}, true};
+    }
+    std::vector<std::pair<double, size_t>> times;  // and which
+    for (size_t k = 0; k < candidates_.size() && !is_late(times.size()); k++)
+      if (std::optional<double> seconds = time(candidates_[k])) times.emplace_back(*seconds, k);
+    std::sort(times.begin(), times.end());
+    Tuned out;
+    for (auto [seconds, k] : times) out.trials.push_back({candidates_[k].label, text(candidates_[k]), seconds});
+    const Candidate& best = candidates_[fastest(times)];
+    take(trial(best));
+    out.schedule = text(best);
+    if (transport().rank() == 0 && best.label != "as scheduled") process().jit.cache().publish(key, best.label);
+    return out;
+  }
+
+ private:
+  static Process& process() { return Session::instance(); }
+  static runtime::Transport& transport() { return process().transport(); }
+
+  // The same on all ranks: what was measured on the first counts.
+  template <class T>
+  static T as_on_first(T value) {
+    transport().broadcast(std::as_writable_bytes(std::span(&value, 1)), 0);
+    return value;
+  }
+  bool is_late(size_t tried) const {
+    return as_on_first(int64_t(tried > 1 && seconds_since(begin_) > options_.seconds));
+  }
+
+  // What decides: the statement with its formats, the machine, and how large and how skewed the data is, roughly.
+  std::string key() const {
+    Printer names(ArgumentText::Name);
+    std::string text = fmt::format("{}\n{} pieces, {} ranks, {} threads", names(statement_.assignment), pieces_,
+                                   transport().size(), process().context.threads);
+    for (const auto& [tensor, home] : operands_) {
+      text += fmt::format("\n{} {} {} {}", names.name(tensor), tensor.format().str(), name_of(tensor.type()),
+                          std::bit_width(uint64_t(home->nnz())));
+      for (int64_t size : home->dims()) text += fmt::format(" {}", std::bit_width(uint64_t(size)));
+    }
+    if (std::optional<Walked> walked = walked_operand(statement_.initial, operands_))
+      text += fmt::format("\nskew {:.0f}", 4 * imbalance(transport(), *walked->home, std::max<int64_t>(pieces_, 16)));
+    Hasher hash;
+    hash.bytes(reinterpret_cast<const std::byte*>(text.data()), text.size());
+    return fmt::format("tuned-{:016x}", hash.value());
+  }
+
+  // What is chosen where nobody says, where nothing is clearly faster.
+  static size_t fastest(const std::vector<std::pair<double, size_t>>& times) {
+    constexpr double clearly = 1.03;
+    for (auto [seconds, k] : times)
+      if (k == 0 && seconds < clearly * times.at(0).first) return k;
+    return times.at(0).second;
+  }
+
+  std::optional<size_t> find(const std::string& key) const {
+    int64_t which = -1;
+    if (std::optional<std::string> label = process().jit.cache().bytes(key))
+      for (size_t k = 0; k < candidates_.size(); k++)
+        if (candidates_[k].label == *label) which = int64_t(k);
+    which = as_on_first(which);
+    return which < 0 ? std::nullopt : std::optional(size_t(which));
+  }
+
+  StatementState trial(const Candidate& candidate) const {
+    StatementState out = statement_;
+    out.scheduled = schedule::apply(candidate.commands, statement_.initial).value();
+    out.commands = candidate.commands;
+    out.execution.reset();
+    return out;
+  }
+
+  std::string text(const Candidate& candidate) const {
+    Printer names;
+    names(schedule::apply(candidate.commands, statement_.initial).value());
+    return schedule::print(candidate.commands, names);
+  }
+
+  // The fastest of several runs, of the slowest rank; nothing where it cannot be run.
+  std::optional<double> time(const Candidate& candidate) {
+    constexpr int most = 10;
+    constexpr double enough = 0.5;
+    StatementState tried = trial(candidate);
+    try {
+      spdistal::run(result_, tried);  // compiles, plans and brings what stays
+    } catch (const UserError&) { return {}; }
+    double best = 0, spent = 0;
+    for (int k = 0; k < most && as_on_first(spent) < enough; k++) {
+      transport().allreduce(int64_t(0), runtime::ReduceOp::Sum);  // all begin at the same time
+      Clock::time_point begin = Clock::now();
+      spdistal::run(result_, tried);
+      double here = transport().allreduce(seconds_since(begin), runtime::ReduceOp::Max);
+      best = k == 0 ? here : std::min(best, here);
+      spent += here;
+    }
+    return as_on_first(best);
+  }
+
+  void take(StatementState chosen) {
+    spdistal::run(result_, chosen);
+    statement_.scheduled = chosen.scheduled;
+    statement_.commands = chosen.commands;
+    statement_.execution = chosen.execution;
+  }
+
+  TensorState& result_;
+  StatementState& statement_;
+  TuneOptions options_;
+  Clock::time_point begin_;
+  Homes operands_;
+  int64_t pieces_ = 1;
+  std::vector<Candidate> candidates_;
+};
+
+}  // namespace
+
+Tuned tune(TensorState& result, const TuneOptions& options) {
+  std::shared_ptr<StatementState> statement = current_statement(result);
+  if (statement->reads_result)
+    throw UserError(fmt::format("{} is read by its own statement: every try would change it", shown(result.var)),
+                    "tune a statement that computes it anew");
+  if (is_for_gpus(*statement))
+    throw UserError("schedules are tried on processors, not on GPUs", "leave the schedule to be chosen, or give one");
+  waiting().compute(result);
+  return Tuner(result, *statement, options).run();
+}
+
+Tuned TensorBase::tune(const TuneOptions& options) {
+  return collectively([&] { return spdistal::tune(*state_, options); });
+}
+
+std::string Tuned::str() const {
+  std::string name = schedule.empty() ? "as chosen without a schedule" : schedule;
+  std::string out = fmt::format("tuned: {}{}\n", name, found ? " (found before)" : "");
+  for (const Trial& trial : trials)
+    out += fmt::format("  {:10.3f} ms  {}{}{}\n", trial.seconds * 1e3, trial.label, trial.schedule.empty() ? "" : ": ",
+                       trial.schedule);
+  return out;
+}
+
+}  // namespace spdistal

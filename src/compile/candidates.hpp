@@ -1,0 +1,20 @@
+// Schedules that are worth trying for a statement, as its shape suggests them.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compile/choose.hpp"
+
+namespace spdistal {
+
+struct Candidate {
+  std::string label;              // the same for the same statement, in every process
+  std::vector<Command> commands;  // none: what is chosen where nobody says
+};
+
+/// What is chosen where nobody says, then cuts by rows and by non-zeros, threads that take turns one by one or in blocks, and
+/// vectors. All are legal for the statement as it is before any command.
+std::vector<Candidate> candidates(const ScheduledStatement& statement, const Homes& homes, int64_t pieces,
+                                  int64_t threads);
+
+}  // namespace spdistal

@@ -1,0 +1,109 @@
+// Schedules that are tried on data: results stay right, the fastest is kept, and found again.
+#include <gtest/gtest.h>
+
+#include "api/session.hpp"
+#include "api/state.hpp"
+#include "compile/candidates.hpp"
+#include "spdistal/spdistal.hpp"
+
+namespace spdistal {
+namespace {
+
+constexpr int64_t n = 60;
+
+// A few long rows, many short ones.
+Tensor<double> matrix() {
+  Tensor<double> out("B", {n, n}, CSR);
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = i % 7; j < (i < 3 ? n : 8); j++) out.insert({i, j}, double(i + 2 * j + 1));
+  out.pack();
+  return out;
+}
+double element(int64_t i, int64_t j) { return j >= i % 7 && j < (i < 3 ? n : 8) ? double(i + 2 * j + 1) : 0; }
+
+Tensor<double> vector() {
+  Tensor<double> out("c", {n}, {Dense});
+  out.fill([](std::span<const int64_t> at) { return double(at[0] % 5 + 1); });
+  return out;
+}
+
+void expect_product(const Tensor<double>& a) {
+  for (int64_t i = 0; i < n; i++) {
+    double wanted = 0;
+    for (int64_t j = 0; j < n; j++) wanted += element(i, j) * double(j % 5 + 1);
+    EXPECT_EQ(a.at({i}), wanted) << i;
+  }
+}
+
+TEST(Tune, TriesWhatIsChosenAndCutsByRowsAndByNonZeros) {
+  Tensor<double> B = matrix(), c = vector(), a("a", {n}, {Dense});
+  IndexVar i("i"), j("j");
+  a(i) = B(i, j) * c(j);
+  Tuned tuned = a.tune({.again = true});
+  EXPECT_FALSE(tuned.found);
+  std::set<std::string> labels;
+  for (const Tuned::Trial& trial : tuned.trials) {
+    EXPECT_TRUE(labels.insert(trial.label).second) << trial.label;
+    EXPECT_GT(trial.seconds, 0);
+  }
+  EXPECT_TRUE(labels.contains("as chosen"));
+  auto some = [&](const char* begin) {
+    return std::any_of(labels.begin(), labels.end(),
+                       [&](const std::string& label) { return label.starts_with(begin); });
+  };
+  EXPECT_TRUE(some("rows"));
+  EXPECT_TRUE(some("non-zeros"));
+  EXPECT_EQ(a.schedule().str(), tuned.schedule);
+  expect_product(a);
+  a.compute();
+  expect_product(a);
+}
+
+TEST(Tune, EveryScheduleThatIsTriedIsRight) {
+  Tensor<double> B = matrix(), c = vector(), a("a", {n}, {Dense});
+  IndexVar i("i"), j("j");
+  a(i) = B(i, j) * c(j);
+  a.compute();
+  StatementState& statement = *current_statement(state_of(a));
+  int64_t ranks = Session::instance().transport().size();
+  Homes homes;
+  for (const auto& operand : statement.operands) homes.emplace(operand->var, &home_of(*operand));
+  for (int64_t threads : {1, 2})
+    for (const Candidate& candidate : candidates(statement, homes, ranks, threads)) {
+      SCOPED_TRACE(candidate.label);
+      Tensor<double> again("again", {n}, {Dense});
+      again(i) = B(i, j) * c(j);
+      for (const Command& command : candidate.commands) again.schedule().add(command);
+      again.compute();
+      expect_product(again);
+    }
+}
+
+TEST(Tune, IsFoundAgain) {
+  Tensor<double> B = matrix(), c = vector(), a("a", {n}, {Dense}), b("a", {n}, {Dense});
+  IndexVar i("i"), j("j");
+  a(i) = B(i, j) * c(j);
+  Tuned first = a.tune({.again = true});
+  b(i) = B(i, j) * c(j);
+  Tuned second = b.tune();
+  EXPECT_TRUE(second.found);
+  EXPECT_TRUE(second.trials.empty());
+  EXPECT_EQ(second.schedule, first.schedule);
+  expect_product(b);
+}
+
+TEST(Tune, ResultsThatTheirStatementReadsAreRefused) {
+  Tensor<double> B = matrix(), c = vector(), a("a", {n}, {Dense});
+  IndexVar i("i"), j("j");
+  a.fill(1);
+  a(i) += B(i, j) * c(j);
+  EXPECT_THROW(a.tune(), UserError);
+  expect_product([&] {
+    Tensor<double> b("b", {n}, {Dense});
+    b(i) = a(i) - 1.0;
+    return b;
+  }());
+}
+
+}  // namespace
+}  // namespace spdistal
