@@ -69,10 +69,16 @@ void Fetches::plan(size_t access, const Homes& operands, const StepValues& step)
   notes_.planned++;
 }
 
-// All have their memory before anything is on its way to it.
+// All have their memory before anything is on its way to it. Where one makes room in a home, that may come to lie elsewhere: those
+// before it look again.
+void Fetches::prepare(const Homes& operands) {
+  for (int turn = 0; turn < 2; turn++)
+    for (size_t k : program_.plan.fetch_order)
+      if (pieces_[k]) pieces_[k]->prepare(source(k, operands));
+}
+
 void Fetches::start(const Homes& operands) {
-  for (size_t k : program_.plan.fetch_order)
-    if (!tasks_->by_steps(k)) pieces_[k]->prepare(source(k, operands));
+  prepare(operands);
   for (size_t k : program_.plan.fetch_order)
     if (!tasks_->by_steps(k)) pieces_[k]->start(source(k, operands));
 }
@@ -128,7 +134,7 @@ void Fetches::fetch(const Homes& operands, const StepValues& step) {
   for (size_t k : program_.plan.fetch_order)
     if (tasks_->by_steps(k)) {
       if (!pieces_[k]) take(k, operands, step);
-      pieces_[k]->prepare(source(k, operands));
+      prepare(operands);
       pieces_[k]->start(source(k, operands));
       pieces_[k]->finish();
       notes_.note_piece(k, *tasks_, pieces_);

@@ -60,6 +60,7 @@ class Fetches {
   void plan(size_t access, const Homes& operands, const StepValues& step);
   void let_go(const StepValues& step);
   void take(size_t access, const Homes& operands, const StepValues& step);
+  void prepare(const Homes& operands);
 
   // A copy of a home in which positions are consecutive, kept while the contents stand.
   struct OrderedCopy {

@@ -83,7 +83,6 @@ void Fetch::State::allocate() {
 void Fetch::State::place_behind(FetchedPiece& piece, const Home& home) {
   const Storage& base = home.piece(piece.continued->home);
   size_t bytes = size_t(piece.pattern->nnz()) * size_of(home.type());
-  base.make_room(bytes);
   if (piece.own && piece.own->value_address() == base.value_address()) return;
   auto* first = const_cast<std::byte*>(base.value_address());  // what is written lies behind the home's
   piece.own.emplace(piece.pattern, home.type(), memory::Buffer::borrowed({first, bytes}));
@@ -94,6 +93,9 @@ void Fetch::State::prepare(const Home& home) {
   auto what = [&] { return fmt::format("what colours need of {}", name); };
   memory::Purpose purpose(what);
   if (released) allocate();
+  // Several may continue one of the home: it comes to lie where it stays before they look where that is.
+  for (const FetchedPiece& p : pieces)
+    if (p.continued) home.piece(p.continued->home).make_room(size_t(p.pattern->nnz()) * size_of(home.type()));
   for (FetchedPiece& p : pieces)
     if (p.continued) place_behind(p, home);
 }
