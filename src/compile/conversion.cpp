@@ -25,11 +25,22 @@ std::vector<int> order_of_loops(const notation::Access& access, const std::vecto
   return dims;
 }
 
+// Tensors of which it matters what is stored: a copy has no places for more.
+std::set<TensorVar> mapped_tensors(const Expr& rhs) {
+  std::set<TensorVar> out;
+  each<Call>(rhs, [&](const Call& n) {
+    if (n.domain == Domain::Stored)
+      each<notation::Access>(n.args[0], [&](const notation::Access& a) { out.insert(a.tensor); });
+  });
+  return out;
+}
+
 }  // namespace
 
 Converted insert_conversions(const Assignment& assignment) {
   Converted out{assignment, {}};
   std::vector<IndexVar> loops = loop_order(assignment);
+  std::set<TensorVar> mapped = mapped_tensors(assignment.rhs);
   out.assignment.rhs = rewrite(assignment.rhs, [&](const notation::Access& access) -> Expr {
     const Format& format = access.tensor.format();
     std::set<IndexVar> distinct(access.indices.begin(), access.indices.end());
@@ -39,8 +50,10 @@ Converted insert_conversions(const Assignment& assignment) {
       if (known.from == access.tensor && known.to.format().mode_order() == wanted)
         return notation::Access{known.to, access.indices};
     std::string name = access.tensor.symbol().name();
+    std::vector<LevelFormat> levels = format.levels();
+    if (mapped.contains(access.tensor)) levels.assign(levels.size(), Compressed);
     TensorVar copy({Symbol(name.empty() ? "" : name + "'"), access.tensor.type(), access.tensor.dims(),
-                    filled_like(Format(format.levels(), wanted), format)});
+                    filled_like(Format(levels, wanted), format)});
     notation::Access converted{copy, access.indices};
     out.conversions.push_back({access.tensor, copy, concretize({converted, AssignOp::Set, access}).value()});
     return converted;

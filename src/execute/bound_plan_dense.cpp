@@ -46,8 +46,7 @@ void BoundPlan::take_home(Home& result) {
 }
 
 void BoundPlan::compute_dense(const Homes& operands, std::optional<Home>& result) {
-  bool adds = program_.leaf.start == Start::Old,
-       begun = adds || (!result && same_number(result_var().fill(), background_));
+  bool begun = program_.leaf.start == Start::Old;  // from what is there
   if (!result)
     result.emplace(
         pack(transport_, Coordinates(result_dims_, result_var().type()), result_var().format(), result_shares_));
