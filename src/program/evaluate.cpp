@@ -60,13 +60,22 @@ bool is_sparse_in(const Expr& expr, const IndexVar& var, Factors factors) {
   return !PresenceOf(sets)(expr).where;
 }
 
+// Is what a result holds where nothing is stored 0, or what an operand holds there? One more than a sparse matrix is a dense one
+// to most.
+bool stays_absent(const Expr& expr, const Scalar& fill) {
+  bool kept = is_zero(fill);
+  each<notation::Access>(expr, [&](const notation::Access& a) { kept |= same_number(a.tensor.fill(), fill); });
+  return kept;
+}
+
 // Matrices times vectors fill their result, most likely; matrices times matrices do not.
 Format result_format(const Assignment& assignment) {
   const std::vector<IndexVar>& vars = assignment.lhs.indices;
   Factors factors = vars.size() == 1 ? Factors::Vectors : Factors::All;
   std::optional<Scalar> fill = fill_of(assignment.rhs);
-  bool sparse = fill && std::all_of(vars.begin(), vars.end(),
-                                    [&](const IndexVar& v) { return is_sparse_in(assignment.rhs, v, factors); });
+  bool sparse = fill && stays_absent(assignment.rhs, *fill) &&
+                std::all_of(vars.begin(), vars.end(),
+                            [&](const IndexVar& v) { return is_sparse_in(assignment.rhs, v, factors); });
   std::vector<LevelFormat> levels(vars.size(), sparse ? LevelFormat(Compressed) : LevelFormat(Dense));
   if (sparse && levels.size() > 1) levels[0] = Dense;
   return sparse && !vars.empty() ? Format(levels).filled(*fill) : Format(levels);
