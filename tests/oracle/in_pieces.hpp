@@ -4,17 +4,20 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 
 #include "execute/call.hpp"
 #include "ir/interpret.hpp"
 #include "ir/print.hpp"
 #include "ir/verify.hpp"
 #include "notation/arithmetic.hpp"
+#include "notation/presence.hpp"
 #include "oracle/renumbered.hpp"
 #include "oracle/walk.hpp"
 #include "reference/evaluate.hpp"
 #include "runtime/device/host_context.hpp"
 #include "support/random_tensor.hpp"
+#include "tensor/iterate.hpp"
 #include "tensor/pack.hpp"
 
 namespace spdistal::test {
@@ -68,9 +71,13 @@ class InPieces {
       reference::evaluate(assignment_, all);
       return all.at(result);
     }();
+    bool dense = assembly == lower::Assembly::Dense;
     reference::DenseArray sum(result.type(), wanted.dims);
     if (statement_.start == Start::Old) sum = arrays_.at(result);
-    bool dense = assembly == lower::Assembly::Dense;
+    else
+      std::fill(sum.values.begin(), sum.values.end(),
+                convert(dense ? background_of(statement_) : result.fill(), result.type()));
+    came_.clear();
     Storage in_place = to_storage(sum, in_place_format(result));
 
     RunKernel run = caller(leaf), run_adding = caller(adding);
@@ -157,9 +164,11 @@ class InPieces {
       Coordinates kept(whole.dims(), whole.type());
       std::vector<Stored> all =
           format.order() == 0 ? std::vector<Stored>{{}} : stored_at(whole.pattern(), format.order() - 1);
+      std::set<int64_t> stored;  // of places that levels have, some are empty
+      for_each_position(whole.pattern(), [&](std::span<const int64_t>, int64_t position) { stored.insert(position); });
       for (const Stored& s : all) {
         std::vector<int64_t> at(format.order());
-        bool keep = true;
+        bool keep = format.order() == 0 || stored.contains(s.positions.back());
         for (size_t k = 0; k < format.order(); k++) {
           size_t d = size_t(format.mode_order()[k]);
           at[d] = s.coordinates[k];
@@ -257,11 +266,15 @@ class InPieces {
 
   // ---- results ----
 
-  static void add(const Storage& part, reference::DenseArray& sum) {
+  // What comes to a place of a sparse result for the first time takes that of what was not there.
+  void add(const Storage& part, reference::DenseArray& sum) {
+    AssignOp op = operation_of(statement_);
+    bool sparse = assembly != lower::Assembly::Dense && statement_.start != Start::Old;
     with_type(part.type(), [&](auto zero) {
       for_each<decltype(zero)>(part, [&](std::span<const int64_t> at, auto value) {
         Scalar& element = sum.at({at.begin(), at.end()});
-        element = notation::convert(notation::compute(BinaryOp::Add, element, Scalar(value)), sum.type);
+        bool first = sparse && came_.emplace(at.begin(), at.end()).second;
+        element = notation::convert(first ? Scalar(value) : notation::compute(op, element, Scalar(value)), sum.type);
       });
     });
   }
@@ -298,6 +311,7 @@ class InPieces {
   Storages storages_;
   std::vector<Storage> pieces_;
   std::map<IndexVar, std::optional<Range>> stored_coordinates_;  // at sparse levels of the pieces
+  std::set<std::vector<int64_t>> came_;                          // elements of a sparse result
 };
 
 inline RunKernel interpreted(const Leaf& leaf) {

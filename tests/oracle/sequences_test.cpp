@@ -55,6 +55,15 @@ class Run {
     tensor.pack();
   }
 
+  static Statement say(Access result, notation::AssignOp op, const Expression& value) {
+    switch (op) {
+      case notation::AssignOp::Set: return result = value;
+      case notation::AssignOp::Min: return result.min_with(value);
+      case notation::AssignOp::Max: return result.max_with(value);
+      default: return result += value;
+    }
+  }
+
   void say(const Step& step) {
     notation::ParseScope scope;
     for (const auto& [name, tensor] : tensors_) scope.tensors.emplace(name, tensor.var());
@@ -65,7 +74,7 @@ class Run {
       return at.empty() ? result() : at.size() == 1 ? result(at[0]) : result(at[0], at[1]);
     };
     Expression value(assignment.rhs);
-    Statement statement = assignment.op == notation::AssignOp::Set ? access() = value : access() += value;
+    Statement statement = say(access(), assignment.op, value);
     if (step.number == 0) return;
     IndexVar io("io"), ii("ii");
     const IndexVar& i = assignment.lhs.indices[0];

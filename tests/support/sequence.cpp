@@ -135,7 +135,8 @@ class Draw {
       const char* left[] = {"()", "(i)", "(i,j)"};
       int64_t schedule = t.order() > 0 && one_in(3) ? int64_t(1 + random_() % 2) : 0;
       static const std::vector<std::string> operations = {"+=", "+=", "min=", "max="};
-      std::string how = one_in(3) ? any(operations) : "=";
+      // The least of what is stored of a sparse tensor and of zeros has no sparse result.
+      std::string how = one_in(3) ? (dense ? any(operations) : "+=") : "=";
       return {Kind::Say, t.name, fmt::format("{}{} {} {}", t.name, left[t.order()], how, *right), schedule};
     }
   }

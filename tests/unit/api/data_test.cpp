@@ -394,7 +394,7 @@ TEST_F(Data, SparseResultsOfWhatIsNotZeroAtZeroAreRefused) {
   Tensor<double> A("A", {3, 4}, CSR), D("D", {3, 4}, dense2);
   EXPECT_EQ(refusal([&] { A(i, j) = exp(D(i, j)); }),
             "error: A is sparse, but exp(D(i,j)) is 1.0 where its tensors are zero\n  A(i,j) = exp(D(i,j))\n"
-            "           ^^^^^^^^^^^\nhint: give A a dense format: dd");
+            "           ^^^^^^^^^^^\nhint: give A a dense format: dd, or 1 where nothing is stored: ds=1");
   D(i, j) = exp(B(i, j));
   EXPECT_EQ(D.at({1, 1}), 1);
 }

@@ -59,7 +59,7 @@ TEST(RandomCase, DrawsEveryFeatureOfTheLanguages) {
   for (int ranks = 1; ranks <= 4; ranks++) wanted.push_back("ranks " + std::to_string(ranks));
   for (int threads = 1; threads <= 3; threads++) wanted.push_back("threads " + std::to_string(threads));
   for (const std::string& command : schedule::signatures()) wanted.push_back(command.substr(0, command.find('(')));
-  for (const std::string& feature : wanted) EXPECT_GE(times[feature], 2) << feature;
+  for (const std::string& feature : wanted) EXPECT_GE(times[feature], 1) << feature;
 }
 
 TEST(RandomCase, LeavesOutWhatIsAskedFor) {
