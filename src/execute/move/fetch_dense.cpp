@@ -107,6 +107,7 @@ Fetch::State::PlannedPiece Fetch::State::plan_numbered(const DenseHome& home, co
     } else {
       range = numbers.continues ? home.box(*numbers.continues)[level]
                                 : request.ranges[size_t(colour - colours.lo)][d].value_or(hull(sets[d]));
+      sets[d] = range.size() > 0 ? sets[d] & Space::interval(range.lo, range.hi) : Space(1);
       axes.push_back({{{range, 0}}, range.size()});
     }
   }
