@@ -307,8 +307,8 @@ class Tensor : public TensorBase {
     Format format = dense_format(dims.size(), order);
     return from_dense(std::move(dims), values, order, std::move(format));
   }
-  /// Collective. All elements, zeros where none is stored, into an array of the caller on every rank. Throws UserError where
-  /// the array has another size.
+  /// Collective. All elements, the fill value where none is stored, into an array of the caller on every rank. Throws
+  /// UserError where the array has another size.
   void to_dense(std::span<T> values, ArrayOrder order = ArrayOrder::RowMajor) const {
     write_dense(values.data(), values.size(), order);
   }
@@ -374,7 +374,7 @@ class Tensor : public TensorBase {
     SharedArray all = values_array();
     return {static_cast<const T*>(all.data), all.count};
   }
-  /// Collective. The element at these coordinates, zero where none is stored.
+  /// Collective. The element at these coordinates, the fill value where none is stored.
   T at(std::initializer_list<int64_t> coordinates) const {
     return std::get<T>(static_cast<const ScalarVariant&>(element({coordinates.begin(), coordinates.size()})));
   }

@@ -33,6 +33,16 @@ def _levels_and_order(text: str) -> tuple:
     return levels, [int(d) for d in order.split(",")] if order else list(range(len(levels)))
 
 
+def _fill_text(fill: Any) -> str:
+    """What a format says of it."""
+    if not isinstance(fill, (bool, int, float, complex, np.generic)):
+        raise _core.UserError(f"error: fill={fill!r} is no number\nhint: elements that are not stored count as it: 0, inf, True")
+    value = fill.item() if isinstance(fill, np.generic) else fill
+    if isinstance(value, complex):
+        return f"={value.real!r},{value.imag!r}"
+    return "" if value == 0 else f"={str(value).lower()}"
+
+
 class Tensor:
     """A tensor: sizes, an element type, a format such as "ds", and contents.
 
@@ -88,7 +98,7 @@ class Tensor:
             matrix.sum_duplicates()
         values = np.ascontiguousarray(matrix.data)
         core = _core.Tensor(name, list(matrix.shape), _type_of(values.dtype),
-                            ("ds" if matrix.format == "csr" else "ds:1,0") + (f"={fill}" if fill else ""))
+                            ("ds" if matrix.format == "csr" else "ds:1,0") + _fill_text(fill))
         pos, crd = np.ascontiguousarray(matrix.indptr), np.ascontiguousarray(matrix.indices)
         core.borrow_rows(pos, crd, values, (pos, crd, values))
         return Tensor(core)
@@ -140,10 +150,12 @@ class Tensor:
         >>> Tensor.from_coo((3,), [[1]], [2.], "s=inf").fill
         inf
         """
-        text = self.format.partition("=")[2]
+        text = self.format.partition("=")[2] or "0"
         if np.issubdtype(self.dtype, np.integer) and text in ("inf", "-inf"):
             return np.iinfo(self.dtype).max if text == "inf" else np.iinfo(self.dtype).min
-        return complex(*map(float, text.split(","))) if "," in text else float(text) if text else 0
+        if np.issubdtype(self.dtype, np.complexfloating):
+            return complex(*map(float, text.split(",")))
+        return float(text) if np.issubdtype(self.dtype, np.floating) else self.dtype.type(int(text)).item()
 
     @property
     def nnz(self) -> int:

@@ -70,7 +70,7 @@ void set_rows(TensorState& tensor, const Rows& rows, Inserted how, Loan loan) {
   const Format& format = tensor.var.format();
   bool as_stored = format.levels() == CSR.levels() && format.mode_order() == CSR.mode_order();
   if (as_stored && transport().allreduce(int64_t(are_in_order(rows)), runtime::ReduceOp::Min) == 1) {
-    Storage storage = as_storage(rows);
+    Storage storage = as_storage(rows, format);
     bool alike = how == Inserted::Alike;
     if (alike) runtime::agree_same(transport(), hash(rows), "the list of entries");
     if (auto home = alike ? keep_slices(transport(), storage, format, shares_of(tensor))

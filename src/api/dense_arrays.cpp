@@ -6,6 +6,7 @@
 #include "api/collective.hpp"
 #include "api/session.hpp"
 #include "api/state.hpp"
+#include "format/fill.hpp"
 #include "memory/copy.hpp"
 #include "runtime/transport/agree.hpp"
 #include "spdistal/tensor.hpp"
@@ -43,6 +44,14 @@ void check_count(const TensorState& tensor, const std::vector<int64_t>& dims, si
   if (!fits || elements != count)
     throw UserError(fmt::format("{} has {} elements, the array {}", described(tensor.var),
                                 fits ? std::to_string(elements) : "more than 2^64 - 1", count));
+}
+
+// The bits in which a value differs from another, which brings the first back: what is nobody's is zeros until then.
+template <class T>
+T apart(T value, const T& other) {
+  auto* bytes = reinterpret_cast<unsigned char*>(&value);
+  for (size_t k = 0; k < sizeof(T); k++) bytes[k] ^= reinterpret_cast<const unsigned char*>(&other)[k];
+  return value;
 }
 
 // Collective. Elements that one rank has, and that are zeros on the others, to all: their bits add up to what they are.
@@ -89,14 +98,16 @@ void TensorBase::write_dense(void* values, size_t count, ArrayOrder order) const
       using T = decltype(zero);
       auto* to = static_cast<T*>(values);
       std::fill_n(to, count, T{});
+      const T fill = std::get<T>(static_cast<const ScalarVariant&>(fill_value(format(), type())));
       for (int64_t c = home.colours().lo; c < home.colours().hi; c++) {
         std::span<const T> stored = home.piece(c).values<T>();
         for_each_owned(home, c, [&, place = ArrayPlaces(dims(), order)](std::span<const int64_t> at, int64_t position) {
-          to[place(at)] = stored[size_t(position)];
+          to[place(at)] = apart(stored[size_t(position)], fill);
         });
       }
+      share(values, count, type());
+      for (size_t k = 0; k < count && !fills_with_zero(format()); k++) to[k] = apart(to[k], fill);
     });
-    share(values, count, type());
   });
 }
 

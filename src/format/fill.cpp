@@ -47,6 +47,13 @@ std::optional<Scalar> as_type(const Scalar& fill, ScalarType type) {
   });
 }
 
+template <class T>
+std::optional<T> read(std::string_view text) {
+  T value{};
+  auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && stop == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
 }  // namespace
 
 bool fills_with_zero(const Format& format) { return !format.fill(); }
@@ -54,6 +61,8 @@ bool fills_with_zero(const Format& format) { return !format.fill(); }
 Format filled_like(const Format& format, const Format& other) {
   return other.fill() ? format.filled(*other.fill()) : format;
 }
+
+Format of_one_piece(const Format& format) { return filled_like(Format(format.levels(), format.mode_order()), format); }
 
 Scalar fill_value(const Format& format, ScalarType type) {
   if (!format.fill()) return with_type(type, [](auto zero) -> Scalar { return zero; });
@@ -78,13 +87,13 @@ std::string print_fill(const Scalar& value) {
 
 std::optional<Scalar> parse_fill(std::string_view text) {
   if (text == "true" || text == "false") return Scalar(int64_t(text == "true"));
-  auto read = [&](auto value) -> std::optional<Scalar> {
-    auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc{} && stop == text.data() + text.size() && !text.empty() ? std::optional(Scalar(value))
-                                                                                      : std::nullopt;
-  };
-  if (std::optional<Scalar> whole = read(int64_t{})) return whole;
-  return read(double{});
+  if (size_t comma = text.find(','); comma != std::string_view::npos) {
+    auto real = read<double>(text.substr(0, comma)), imaginary = read<double>(text.substr(comma + 1));
+    return real && imaginary ? std::optional(Scalar(std::complex(*real, *imaginary))) : std::nullopt;
+  }
+  if (auto whole = read<int64_t>(text)) return Scalar(*whole);
+  auto real = read<double>(text);
+  return real ? std::optional(Scalar(*real)) : std::nullopt;
 }
 
 }  // namespace spdistal

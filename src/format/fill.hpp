@@ -16,7 +16,10 @@ bool fills_with_zero(const Format& format);
 /// A format with the fill value of another.
 Format filled_like(const Format& format, const Format& other);
 
-/// "inf", "-1", "0.5", "true".
+/// The same levels, order of dimensions and fill value: where the tensor is distributed is no business of one piece.
+Format of_one_piece(const Format& format);
+
+/// "inf", "-1", "0.5", "true"; a complex number is "1,-2".
 std::string print_fill(const Scalar& value);
 /// None where the text is no number.
 std::optional<Scalar> parse_fill(std::string_view text);

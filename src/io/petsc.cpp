@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "base/hash.hpp"
+#include "format/fill.hpp"
 #include "io/formats.hpp"
 #include "io/source.hpp"
 #include "io/together.hpp"
@@ -188,7 +189,7 @@ void write(runtime::Transport& transport, const std::string& path, const Home& h
                     ".tns and .spd files hold tensors of any order");
   const bool matrix = home.order() == 2;
   const ScalarType type = is_complex(home.type()) ? ScalarType::Complex128 : ScalarType::Float64;
-  LinesPart part = lines_part(transport, home, matrix ? CSR : Format({Dense}));
+  LinesPart part = lines_part(transport, home, filled_like(matrix ? CSR : Format({Dense}), home.format()));
   part.entries = runtime::together(transport, [&] { return std::move(part.entries).converted(type); });
 
   std::vector<int64_t> head{matrix_mark, home.dims()[0]};

@@ -2,6 +2,7 @@
 #pragma once
 #include <span>
 
+#include "format/fill.hpp"
 #include "memory/copy.hpp"
 #include "runtime/records/deliver.hpp"
 #include "tensor/coordinates.hpp"
@@ -38,7 +39,7 @@ bool is_cut_clean(runtime::Transport& transport, const Home& home);
 /// Collective. Whether it is, and what colour 0, 1, … own is in storage order, one after the other.
 bool is_in_order(runtime::Transport& transport, const Home& home);
 
-/// Collective. The element at these coordinates, zero where none is stored.
+/// Collective. The element at these coordinates, the fill value where none is stored.
 template <class T>
 T at(runtime::Transport& transport, const Home& home, std::span<const int64_t> coordinates);
 
@@ -59,7 +60,7 @@ std::vector<std::byte> find_value(runtime::Transport& transport, const Home& hom
 template <class T>
 T at(runtime::Transport& transport, const Home& home, std::span<const int64_t> coordinates) {
   require(scalar_type_of<T>() == home.type(), "values are read with the type they have");
-  T out{};
+  T out = std::get<T>(static_cast<const ScalarVariant&>(fill_value(home.format(), home.type())));
   std::vector<std::byte> bytes = detail::find_value(transport, home, coordinates);
   if (!bytes.empty()) memory::copy_bytes(static_cast<void*>(&out), bytes.data(), sizeof(T));
   return out;

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "format/fill.hpp"
 #include "level/level.hpp"
+#include "tensor/pack.hpp"
 
 namespace spdistal {
 namespace {
@@ -72,12 +74,11 @@ std::vector<Outgoing> outgoing(const Storage& storage, const SlicePositions& sli
 
 Joined::Joined(const Format& format, const std::vector<int64_t>& dims, ScalarType type,
                const std::vector<Range>& ranges, std::vector<Part> parts)
-    : format_(format.levels(), format.mode_order()), dims_(dims), type_(type), parts_(std::move(parts)) {
+    : format_(of_one_piece(format)), dims_(dims), type_(type), parts_(std::move(parts)) {
   for (size_t k = 0; k < format.order(); k++) place(k, ranges[size_t(format.mode_order()[k])]);
   int64_t brought = 0, all = levels_.back().positions;
   for (const Part& part : parts_) brought += part.counts.back();
-  size_t bytes = size_t(all) * size_of(type);
-  values_ = brought == all ? Buffer::uninitialized(bytes) : Buffer::zeroed(bytes);
+  values_ = brought == all ? Buffer::uninitialized(size_t(all) * size_of(type)) : filled_values(all, format_, type);
 }
 
 void Joined::place(size_t k, Range range) {

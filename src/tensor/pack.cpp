@@ -28,19 +28,6 @@ Array<uint8_t> depths(const Coordinates& entries, const Format& format) {
   return out;
 }
 
-// Bytes of so many values that count as not stored.
-Buffer filled_values(int64_t count, const Format& format, ScalarType type) {
-  size_t bytes = size_t(count) * size_of(type);
-  if (fills_with_zero(format)) return Buffer::zeroed(bytes);
-  Buffer out = Buffer::uninitialized(bytes);
-  std::visit(
-      [&](const auto& fill) {
-        memory::repeat_bytes(out.data(), {reinterpret_cast<const std::byte*>(&fill), sizeof(fill)}, bytes);
-      },
-      static_cast<const ScalarVariant&>(fill_value(format, type)));
-  return out;
-}
-
 Buffer place_values(Coordinates entries, const Groups& groups, const Format& format) {
   if (!groups.position) return std::move(entries).take_values();
   Buffer out = filled_values(groups.positions, format, entries.type());
@@ -94,6 +81,18 @@ void drop_zeros(Coordinates& entries) {
   });
 }
 
+Buffer filled_values(int64_t count, const Format& format, ScalarType type) {
+  size_t bytes = size_t(count) * size_of(type);
+  if (fills_with_zero(format)) return Buffer::zeroed(bytes);
+  Buffer out = Buffer::uninitialized(bytes);
+  std::visit(
+      [&](const auto& fill) {
+        memory::repeat_bytes(out.data(), {reinterpret_cast<const std::byte*>(&fill), sizeof(fill)}, bytes);
+      },
+      static_cast<const ScalarVariant&>(fill_value(format, type)));
+  return out;
+}
+
 Storage pack(Coordinates entries, const Format& format) {
   std::vector<Range> whole;
   for (int64_t dim : entries.dims()) whole.push_back({0, dim});
@@ -109,8 +108,7 @@ Storage pack(Coordinates entries, const Format& format, const std::vector<Range>
   require(bounds.size() == order, "a piece has bounds for each dimension");
   entries.check().value();
   Coordinates sorted = sort_and_merge(std::move(entries), format.mode_order());
-  // Where the tensor is distributed is no business of one piece.
-  Format local = filled_like(Format(format.levels(), format.mode_order()), format);
+  Format local = of_one_piece(format);
   if (order == 0) return pack_scalar(sorted, local);
   for (size_t d = 0; d < order; d++) {
     auto column = sorted.column(d);

@@ -21,6 +21,9 @@ Coordinates unpack_positions(const Storage& storage);
 /// All stored elements in storage order.
 Coordinates unpack(const Storage& storage, Zeros zeros = Zeros::Keep);
 
+/// Bytes of so many values that count as not stored.
+Buffer filled_values(int64_t count, const Format& format, ScalarType type);
+
 /// Drops the entries whose value is zero.
 void drop_zeros(Coordinates& entries);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
+#include "format/fill.hpp"
 #include "memory/copy.hpp"
 
 namespace spdistal {
@@ -58,12 +59,12 @@ bool are_in_order(const Rows& rows) {
   return in_order;
 }
 
-Storage as_storage(const Rows& rows) {
+Storage as_storage(const Rows& rows, const Format& format) {
   LevelArrays above{rows.dims[0], {rows.first, rows.first + rows.count()}, rows.count()};
   LevelArrays below{rows.dims[1], {0, rows.dims[1]}, rows.crd.size(), {{"pos", rows.pos}, {"crd", rows.crd}}};
   // Who writes to values clones borrowed ones first.
   auto* values = const_cast<std::byte*>(rows.values.data());
-  return Storage(std::make_shared<const Pattern>(CSR, rows.dims, std::vector{above, below}), rows.type,
+  return Storage(std::make_shared<const Pattern>(of_one_piece(format), rows.dims, std::vector{above, below}), rows.type,
                  Buffer::borrowed({values, rows.values.size()}, rows.owner));
 }
 

@@ -24,8 +24,8 @@ Result<> check(const Rows& rows);
 
 /// Whether all rows and columns lie inside the matrix, and the columns of each row rise: as CSR stores them.
 bool are_in_order(const Rows& rows);
-/// Such rows as a storage over the same arrays.
-Storage as_storage(const Rows& rows);
+/// Such rows as a storage over the same arrays, in a format whose levels are those of CSR.
+Storage as_storage(const Rows& rows, const Format& format);
 
 /// Any rows, copied.
 Coordinates as_entries(const Rows& rows);

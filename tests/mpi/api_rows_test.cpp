@@ -79,15 +79,29 @@ Entries entries_of(const std::vector<Part>& parts) {
   return out;
 }
 
-Entries entries_of(const Tensor<double>& tensor) {
+Entries entries_of(const Tensor<double>& tensor, double fill = 0) {
   Entries out;
   for (const auto& [at, value] : tensor.gather())
-    if (value != 0) EXPECT_TRUE(out.emplace(at, value).second);
+    if (value != fill) { EXPECT_TRUE(out.emplace(at, value).second); }
   return out;
 }
 
+// All elements, each as the array and as `at` tell it.
+void expect_elements(const Tensor<double>& tensor, const Entries& entries, double fill) {
+  const int64_t rows = tensor.dims()[0], columns = tensor.dims()[1];
+  std::vector<double> all(size_t(rows * columns), -1);
+  tensor.to_dense(all);
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < columns; j++) {
+      auto found = entries.find({i, j});
+      double wanted = found == entries.end() ? fill : found->second;
+      EXPECT_EQ(all[size_t(i * columns + j)], wanted) << i << ", " << j;
+      if ((i + j) % 5 == 0) { EXPECT_EQ(tensor.at({i, j}), wanted) << i << ", " << j; }
+    }
+}
+
 template <class P, class I>
-void expect_rows(const std::vector<Part>& parts, int64_t rows, int64_t columns, const Format& format) {
+void expect_rows(const std::vector<Part>& parts, int64_t rows, int64_t columns, const Format& format, double fill) {
   auto& transport = Session::instance().transport();
   const Part& mine = parts[size_t(transport.rank())];
   std::vector<P> pos(mine.pos.begin(), mine.pos.end());
@@ -95,38 +109,49 @@ void expect_rows(const std::vector<Part>& parts, int64_t rows, int64_t columns, 
   std::span<const double> values(mine.values);
   auto local =
       Tensor<double>::from_csr_local({rows, columns}, mine.first, std::span(pos), std::span(crd), values, format);
-  EXPECT_EQ(entries_of(local), entries_of(parts));
+  EXPECT_EQ(entries_of(local, fill), entries_of(parts));
+  expect_elements(local, entries_of(parts), fill);
 
   Part all = parts[0];
   all.pos.insert(all.pos.begin(), size_t(all.first), 0);
   all.pos.resize(size_t(rows) + 1, int64_t(all.crd.size()));
   pos.assign(all.pos.begin(), all.pos.end());
   crd.assign(all.crd.begin(), all.crd.end());
-  EXPECT_EQ(entries_of(Tensor<double>::from_csr({rows, columns}, pos, crd, all.values, format)),
+  EXPECT_EQ(entries_of(Tensor<double>::from_csr({rows, columns}, pos, crd, all.values, format), fill),
             entries_of(std::vector{parts[0]}));
   // It is like any other matrix.
   Tensor<double> a({rows}, {Dense}), one({columns}, {Dense});
   one.fill(1.0);
   IndexVar i, j;
-  a(i) = local(i, j) * one(j);
-  Entries sums;
-  for (const auto& [at, value] : entries_of(parts)) sums[{at[0]}] += value;
-  EXPECT_EQ(entries_of(a), sums);
+  Entries wanted;
+  if (fill == 0) {
+    a(i) = local(i, j) * one(j);
+    for (const auto& [at, value] : entries_of(parts)) wanted[{at[0]}] += value;
+  } else {
+    a(i) = min(j, local(i, j) + one(j));
+    for (const auto& [at, value] : entries_of(parts)) {
+      double& least = wanted.emplace(std::vector{at[0]}, fill).first->second;
+      least = std::min(least, value + 1);
+    }
+  }
+  EXPECT_EQ(entries_of(a, fill), wanted);
 }
 
 TEST(Rows, OfAnyKindMakeTheMatrixThatTheirEntriesAre) {
-  for (uint64_t seed = 0; seed < 60; seed++) {
+  for (uint64_t seed = 0; seed < 90; seed++) {
     std::mt19937_64 random(seed);
     int64_t rows = pick(random, 0, 12), columns = pick(random, 0, 9);
     Kind kind{int(pick(random, 0, 2))};
     std::vector<Part> parts = random_rows(random, Session::instance().transport().size(), rows, columns, kind);
-    const Format format = formats()[size_t(pick(random, 0, int64_t(formats().size()) - 1))];
+    const double fill = pick(random, 0, 2) > 0 ? 0 : std::numeric_limits<double>::infinity();
+    const Format plain = formats()[size_t(pick(random, 0, int64_t(formats().size()) - 1))];
+    const Format format = fill == 0 ? plain : plain.filled(fill);
     SCOPED_TRACE(format.str() + ", seed " + std::to_string(seed));
     switch (pick(random, 0, 3)) {
-      case 0: expect_rows<int32_t, int32_t>(parts, rows, columns, format); break;
-      case 1: expect_rows<int64_t, int64_t>(parts, rows, columns, format); break;
-      case 2: expect_rows<int64_t, int32_t>(parts, rows, columns, format); break;
-      default: expect_rows<uint16_t, uint8_t>(parts, rows, columns, format);
+      case 0: expect_rows<int32_t, int32_t>(parts, rows, columns, format, fill); break;
+      case 1: expect_rows<int64_t, int64_t>(parts, rows, columns, format, fill); break;
+      case 2: expect_rows<int64_t, int32_t>(parts, rows, columns, format, fill); break;
+      default: expect_rows<uint16_t, uint8_t>(parts, rows, columns, format, fill);
     }
     if (testing::Test::HasFailure()) break;
   }

@@ -48,6 +48,17 @@ class AgainstScipy(unittest.TestCase):
         self.assertEqual((A.format, A.fill), ("ds=inf", np.inf))
         np.testing.assert_allclose(A.todense(), wanted)
 
+    def test_fill_values_are_of_the_type_of_the_elements(self):
+        for fill, type in [(True, bool), (1 + 2j, complex), (2**53 + 1, np.int64), (np.inf, float), (np.float32(0.5), np.float32),
+                           (0, float)]:
+            with self.subTest(fill=fill):
+                matrix = sp.csr_array(np.array([[0, 1], [0, 0]], dtype=type))
+                tensor = spdistal.Tensor.from_scipy(matrix, fill=fill)
+                self.assertEqual(tensor.fill, fill)
+                np.testing.assert_array_equal(tensor.todense(), np.array([[fill, 1], [fill, fill]], dtype=type))
+        with self.assertRaisesRegex(spdistal.UserError, "fill=None is no number"):
+            spdistal.Tensor.from_scipy(sp.csr_array([[1.0]]), fill=None)
+
     def test_masks_and_functions(self):
         B = random((6, 5), 3)
         dense = B.toarray()
