@@ -92,6 +92,25 @@ TEST(Tune, IsFoundAgain) {
   expect_product(b);
 }
 
+TEST(Tune, IsKeptForResultsInTheSameFormatAndForTheSameSchedule) {
+  Tensor<double> B = matrix(), A("A", {n, n}, CSR), D("A", {n, n}, {Dense, Dense});
+  IndexVar i("i"), j("j"), io("io"), ii("ii");
+  A(i, j) = 2.0 * B(i, j);
+  A.tune({.again = true});
+  D(i, j) = 2.0 * B(i, j);
+  D.tune({.again = true});
+  Tensor<double> other("A", {n, n}, CSR), scheduled("A", {n, n}, CSR);
+  other(i, j) = 2.0 * B(i, j);
+  EXPECT_TRUE(other.tune().found);
+  scheduled(i, j) = 2.0 * B(i, j);
+  scheduled.schedule().divide(i, io, ii, 3);
+  EXPECT_FALSE(scheduled.tune().found) << "what was found without a schedule is not compared with this one";
+  Tensor<double> after("A", {n, n}, CSR);
+  after(i, j) = 2.0 * B(i, j);
+  after.schedule().divide(i, io, ii, 3);
+  EXPECT_TRUE(after.tune().found);
+}
+
 TEST(Tune, ResultsThatTheirStatementReadsAreRefused) {
   Tensor<double> B = matrix(), c = vector(), a("a", {n}, {Dense});
   IndexVar i("i"), j("j");
