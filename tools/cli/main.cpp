@@ -1,9 +1,9 @@
 // The command line: reads options, hands them to the library, shows what comes back.
 // Exit codes: 0, 1 wrong result under --check, 2 bad input or usage, 3 failure at run time.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <iostream>
-#include <set>
 #include <spdistal/error.hpp>
 #include <spdistal/levels.hpp>
 #include <spdistal/program.hpp>
@@ -54,37 +54,50 @@ std::string check_runs(const std::string& text) {
                                           : "'" + text + "' is no number of runs from 1 to " + std::to_string(most);
 }
 
+// What to do with a program beside computing it.
+struct Wanted {
+  std::vector<std::string> print = {};
+  int runs = 0;  // to be timed
+  bool check = false, tune = false;
+  std::string report = {};
+
+  bool shows(const std::string& what) const {
+    return std::count(print.begin(), print.end(), what) + std::count(print.begin(), print.end(), "all") > 0;
+  }
+  /// A report that a program reads has standard output for itself.
+  std::ostream& out() const { return report == "json" ? std::cerr : std::cout; }
+};
+
 // Shows, computes, checks, times and writes, as far as was asked for.
-int run(const spdistal::ProgramText& text, const std::set<std::string>& print, int runs, bool check, bool tune,
-        const std::string& report) {
-  auto wanted = [&](const std::string& what) { return print.contains(what) || print.contains("all"); };
+int run(const spdistal::ProgramText& text, const Wanted& wanted) {
   spdistal::Program program(text);
-  bool computes = program.has_data() || check || !report.empty() || runs > 0 || tune || !text.outputs.empty() ||
-                  wanted("kernel") || print.contains("plan");
-  if (wanted("statement") || !computes) std::cout << program.statement();
+  std::ostream& out = wanted.out();
+  bool computes = program.has_data() || wanted.check || !wanted.report.empty() || wanted.runs > 0 || wanted.tune ||
+                  !text.outputs.empty() || wanted.shows("kernel") || wanted.shows("plan");
+  if (wanted.shows("statement") || !computes) out << program.statement();
   if (!computes) return 0;
 
   program.load();
-  if (tune) std::cout << program.tune().str() << std::flush;
-  if (wanted("plan")) std::cout << program.plan() << std::flush;
+  if (wanted.tune) out << program.tune().str() << std::flush;
+  if (wanted.shows("plan")) out << program.plan() << std::flush;
   program.compute();
-  if (wanted("kernel")) std::cout << program.kernel();  // those of pieces are known once the pieces are there
+  if (wanted.shows("kernel")) out << program.kernel();  // those of pieces are known once the pieces are there
   // Of the first run: later ones find what was moved in place.
   std::string moved;
-  if (!report.empty()) moved = report == "json" ? program.report().json() : program.report().str();
+  if (!wanted.report.empty()) moved = wanted.report == "json" ? program.report().json() : program.report().str();
   for (const std::string& note : program.notes()) std::cerr << "note: " << note << "\n";
-  if (check) {
+  if (wanted.check) {
     spdistal::Comparison comparison = program.check();
-    std::cout << "check: " << (comparison.agrees() ? "right" : "WRONG") << ", largest relative difference "
-              << comparison.difference << "\n";
+    out << "check: " << (comparison.agrees() ? "right" : "WRONG") << ", largest relative difference "
+        << comparison.difference << "\n";
     if (!comparison.agrees()) return kWrongResult;
   }
-  std::cout << program.result();
-  if (runs > 0) {
-    spdistal::RunTimes times = program.time(runs);
-    std::cout << "time: " << times.median * 1e3 << " ms, ";
-    if (times.operations) std::cout << *times.operations / times.median * 1e-9 << " GFLOP/s, ";
-    std::cout << times.bytes / times.median * 1e-9 << " GB/s\n";
+  out << program.result();
+  if (wanted.runs > 0) {
+    spdistal::RunTimes times = program.time(wanted.runs);
+    out << "time: " << times.median * 1e3 << " ms, ";
+    if (times.operations) out << *times.operations / times.median * 1e-9 << " GFLOP/s, ";
+    out << times.bytes / times.median * 1e-9 << " GB/s\n";
   }
   std::cout << moved;
   program.write();
@@ -96,10 +109,7 @@ int run(const spdistal::ProgramText& text, const std::set<std::string>& print, i
 int main(int argc, char** argv) {
   CLI::App app{"spdistal compiles sparse tensor algebra for distributed machines.", "spdistal"};
   spdistal::ProgramText text;
-  std::vector<std::string> print;
-  int runs = 0;
-  bool check = false, tune = false;
-  std::string report;
+  Wanted wanted;
 
   app.add_option("statement", text.statement, "what to compute, such as \"a(i) = B(i,j) * c(j)\"")->required();
   app.add_option(
@@ -114,20 +124,20 @@ int main(int argc, char** argv) {
   app.add_option("-i,--input", text.inputs, "data of a tensor: B:file.mtx (.mtx .tns, either .gz, .npz .petsc .spd)");
   app.add_option("-g,--generate", text.generators, "generated data: B:rmat,14,8, B:banded,1000,11, c:ones, C:random");
   app.add_option("-o,--output", text.outputs, "write a tensor: a:file.mtx");
-  app.add_option("--print", print, "what to show: statement, plan, kernel, all")->check(check_shown);
+  app.add_option("--print", wanted.print, "what to show: statement, plan, kernel, all")->check(check_shown);
   app.add_option(
-         "--time", runs,
+         "--time", wanted.runs,
          "time this many runs, after half as many to warm up: the median; GFLOP/s, counting for every product of "
          "the statement, wherever its sparse factors are all stored, a multiplication for each '*' and an addition "
          "where it is added to something (left out where that is not known); GB/s, counting every array once")
       ->check(check_runs);
-  app.add_flag("--check", check, "compare with an independent evaluation; exit code 1 where they differ");
-  app.add_flag("--tune", tune,
+  app.add_flag("--check", wanted.check, "compare with an independent evaluation; exit code 1 where they differ");
+  app.add_flag("--tune", wanted.tune,
                "try schedules on the data, show them with their times, and take the fastest; the next call for such a "
                "statement and such data finds it");
-  app.add_flag("--report{text}", report,
+  app.add_flag("--report{text}", wanted.report,
                "per piece: non-zeros, bytes moved by tensor, time; what went from rank to rank, by tensor and kind; "
-               "--report=json: as data")
+               "--report=json: as data, all else on standard error")
       ->check(check_report);
   // Each option may be given several times, with one value each: a value may hold commas and brackets.
   for (CLI::Option* option : app.get_options())
@@ -146,7 +156,7 @@ int main(int argc, char** argv) {
         int code = app.exit(error);
         return code == 0 ? 0 : kBadInput;
       }
-      return run(text, {print.begin(), print.end()}, runs, check, tune, report);
+      return run(text, wanted);
     });
   } catch (const spdistal::UserError& error) {
     std::cerr << error.what() << "\n";
