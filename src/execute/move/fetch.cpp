@@ -103,7 +103,6 @@ void Fetch::State::prepare(const Home& home) {
 void Fetch::State::start(const Home& home) {
   find_pieces(home);
   if (home.version() == brought) return;
-  brought = home.version();
   std::vector<const std::byte*> now = memory(home);
   if (now != bound) {
     Instances fresh(colours);
@@ -120,6 +119,7 @@ void Fetch::State::start(const Home& home) {
   runtime::Sending values(transport.sent(), tensor, runtime::Cargo::Values);
   exchange->start();
   under_way = true;
+  brought = home.version();  // where nothing was in the way: another run after one that failed brings it
 }
 
 // What arrives is written to memory of the host, of which devices may have copies.
