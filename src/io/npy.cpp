@@ -59,8 +59,10 @@ Result<NpyHeader> read_npy_header(std::string_view bytes) {
     return no_array("its elements are of several parts, which no tensor has");
   char order = (*descr)[1];
   out.kind = (*descr)[2];
-  auto [stop, error] = std::from_chars(descr->data() + 3, descr->data() + descr->size(), out.width);
-  if (error != std::errc{} || *stop != '\'' || std::string_view("<>|=").find(order) == std::string_view::npos)
+  const char* end = descr->data() + descr->size();
+  auto [stop, error] = std::from_chars(descr->data() + 3, end, out.width);
+  if (error != std::errc{} || stop == end || *stop != '\'' ||
+      std::string_view("<>|=").find(order) == std::string_view::npos)
     return no_array("its header tells no type of elements");
   if (out.kind == 'U' && __builtin_mul_overflow(out.width, size_t(4), &out.width))
     return no_array("its header tells no type of elements");

@@ -97,9 +97,8 @@ class NpyArray {
 
 // The line of each of some entries, from where all lines begin.
 void fill_lines(const NpyArray& begins, int64_t lines, int64_t entries, Range mine, std::span<int64_t> to) {
-  if (begins.size() != lines + 1)
-    begins.fail(
-        fmt::format("it has {} elements for {} rows or columns, which makes {}", begins.size(), lines, lines + 1));
+  if (begins.size() - 1 != lines)
+    begins.fail(fmt::format("it has {} elements for {} rows or columns, not one more", begins.size(), lines));
   int64_t before = 0;
   begins.for_each({0, lines + 1}, [&]<class T>(size_t k, T value) {
     if constexpr (std::integral<T>) {
