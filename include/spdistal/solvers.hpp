@@ -78,6 +78,10 @@ class System {
   Solution solve(Sweep&& sweep) {
     const double size = norm(b);
     if (size == 0) {
+      dot() = max(i, abs(b(i)));
+      if (T(dot) != 0)
+        throw UserError("the squares of the right side are too small for its type",
+                        "scale it: the solution scales with it");
       x.fill(T(0));
       return {.iterations = 0, .residual = 0, .converged = true};
     }
