@@ -14,6 +14,7 @@ namespace spdistal {
 namespace {
 
 using runtime::Transport;
+using test::block_of;
 using test::PlacedProgram;
 using test::PlacedRun;
 using test::PlacedText;
@@ -24,8 +25,6 @@ struct Found {
   size_t dim;          // of the tensor B
   int64_t elements;    // of the operand, for each coordinate
 };
-
-int64_t block_of(int64_t n, int64_t p, int64_t x) { return x / ((n + p - 1) / p); }
 
 // By colour: the coordinates along a dimension of B that occur in its rows and are not in its own block.
 std::vector<int64_t> ghosts(const reference::DenseArray& B, size_t dim, int64_t pieces) {

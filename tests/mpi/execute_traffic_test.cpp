@@ -15,6 +15,7 @@ namespace spdistal {
 namespace {
 
 using runtime::Transport;
+using test::block_of;
 using test::PlacedProgram;
 using test::PlacedRun;
 using test::PlacedText;
@@ -29,9 +30,6 @@ Coordinates stored(const reference::DenseArray& array) {
   });
   return out;
 }
-
-// Which of p blocks of n a number is in.
-int64_t block_of(int64_t n, int64_t p, int64_t x) { return x / ((n + p - 1) / p); }
 
 // For each colour, the elements that it computes with.
 std::vector<Coordinates> by_rows(const Coordinates& elements, int64_t rows, int64_t pieces) {

@@ -5,6 +5,9 @@
 
 namespace spdistal::test {
 
+/// Which of p blocks of n a number is in.
+inline int64_t block_of(int64_t n, int64_t p, int64_t x) { return x / ((n + p - 1) / p); }
+
 /// Calls f(coordinates, position) for every element of an array of these sizes, the last dimension fastest.
 template <class F>
 void each_element(const std::vector<int64_t>& dims, F&& f) {
