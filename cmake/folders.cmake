@@ -1,12 +1,15 @@
-# spdistal_folder(NAME USES folder... LIBRARIES target... PUBLIC header...)
+# spdistal_folder(NAME USES folder... LIBRARIES target... PUBLIC header... WITHOUT source...)
 #
 # Declares src/NAME as a target of its own. USES is the list of folders it may include from, the direction of
 # dependencies; PUBLIC are the headers of include/spdistal that belong to the folder, by name or pattern. `tools/check`
 # reads the same lists and refuses any other include. Sources are found by themselves, so a
-# new level, command, pass or file format is a new file and nothing here.
+# new level, command, pass or file format is a new file and nothing here; WITHOUT names those that this build leaves out.
 function(spdistal_folder name)
-  cmake_parse_arguments(ARG "" "" "USES;LIBRARIES;PUBLIC" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "USES;LIBRARIES;PUBLIC;WITHOUT" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+  foreach(source ${ARG_WITHOUT})
+    list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${source})
+  endforeach()
   if(sources)
     add_library(spdistal_${name} OBJECT ${sources})
     set(scope PUBLIC)

@@ -47,7 +47,7 @@ class TensorBase : public TensorRef {
   /// Collective. Makes the entries that were inserted the contents; entries at the same place add. Throws UserError where
   /// ranks inserted different entries by `insert`, which names one of them, or `insert` and `insert_local` were mixed.
   void pack();
-  /// Collective. Writes a file; its suffix tells the format: .mtx, .tns (either also .gz), .npz, .petsc, .spd. No rank holds more than
+  /// Collective. Writes a file; its suffix tells the format: .mtx, .tns (either also .gz), .npz, .h5, .petsc, .spd. No rank holds more than
   /// its share and bounded portions, unless the first stored dimension is too short to be cut among the ranks.
   void write(const std::string& path) const;
   /// Collective. Stored elements, those of sparse levels and all of dense ones; each is counted once, whoever has copies.
@@ -178,7 +178,7 @@ class Tensor : public TensorBase {
 
   // ---- data in ----
 
-  /// Collective. A tensor with the contents of a file: .mtx, .tns (either also .gz), .npz, .petsc, .spd. Every rank reads a part.
+  /// Collective. A tensor with the contents of a file: .mtx, .tns (either also .gz), .npz, .h5, .petsc, .spd. Every rank reads a part.
   static Tensor read(const std::string& path, Format format) {
     std::vector<Extent> extents(format.order(), Extent(0));
     for (Extent& extent : extents) extent = Param();

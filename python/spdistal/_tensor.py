@@ -121,7 +121,7 @@ class Tensor:
 
     @staticmethod
     def read(path: str, format: str = "ds", dtype: Any = np.float64, name: str = "") -> "Tensor":
-        """The contents of a file: .mtx, .tns (either also .gz), .npz, .petsc or .spd. Every process reads a part."""
+        """The contents of a file: .mtx, .tns (either also .gz), .npz, .h5, .petsc or .spd. Every process reads a part."""
         return Tensor(_core.Tensor.read(name, str(path), _type_of(np.dtype(dtype)), format))
 
     # ---- what it is ----
@@ -247,7 +247,7 @@ class Tensor:
         self._core.changed()
 
     def write(self, path: str) -> None:
-        """To a file: .mtx, .tns (either also .gz), .npz, .petsc or .spd."""
+        """To a file: .mtx, .tns (either also .gz), .npz, .h5, .petsc or .spd."""
         self._core.write(str(path))
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:

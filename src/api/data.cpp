@@ -90,7 +90,8 @@ Coordinates read_entries(const TensorState& tensor, const std::string& path) {
   std::vector<std::optional<int64_t>> sizes;
   if (format.blocks().empty())
     for (const Extent& extent : tensor.var.dims()) sizes.push_back(extent.value());
-  Coordinates mine = read_part(transport(), path, {.type = tensor.var.type(), .dims = std::nullopt, .sizes = sizes});
+  Coordinates mine =
+      read_part(transport(), path, {.type = tensor.var.type(), .dims = std::nullopt, .sizes = sizes, .format = format});
   squeeze(mine, format.order());
   if (!format.blocks().empty() && mine.order() != format.order()) squeeze(mine, format.blocks().size());
   if (mine.order() != format.order() && !is_ordinary(format, mine.order()))

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/text.hpp"
+#include "format/fill.hpp"
 #include "io/formats.hpp"
 #include "runtime/transport/agree.hpp"
 #include "runtime/transport/threads.hpp"
@@ -49,16 +50,34 @@ Coordinates converted(const std::string& path, Coordinates entries, std::optiona
 
 }  // namespace
 
-std::vector<const FileFormat*> all_file_formats() { return {&matrix_market, &frostt, &npz, &petsc, &native}; }
+std::vector<const FileFormat*> all_file_formats() {
+  return {&matrix_market, &frostt, &npz, &binsparse, &binsparse_long, &petsc, &native};
+}
 
 const FileFormat& file_format_of(std::string_view path) {
   std::vector<std::string> known;
   for (const FileFormat* format : all_file_formats()) {
     std::string zipped = std::string(format->suffix) + ".gz";
-    if (has_suffix(path, format->suffix) || (format->gzip && has_suffix(path, zipped))) return *format;
+    if (has_suffix(path, format->suffix) || (format->gzip && has_suffix(path, zipped))) {
+      if (format->missing.empty()) return *format;
+      throw UserError(fmt::format("'{}': this build of spdistal has no {} files", path, format->name),
+                      fmt::format("they need {}; .npz, .tns and .spd files are always there", format->missing));
+    }
     known.push_back(fmt::format("{} ({}{})", format->suffix, format->name, format->gzip ? ", also .gz" : ""));
   }
   throw UserError(fmt::format("the name '{}' tells no file format", path), "the suffixes are " + enumerate(known));
+}
+
+void check_fill(const std::string& path, const std::optional<Scalar>& said, ScalarType type,
+                const ReadOptions& options) {
+  if (!said || !options.format) return;
+  const Format of_file = Format({Compressed}).filled(*said);
+  type = options.type.value_or(type);
+  if (fills_with_zero(of_file) || fill_value(of_file, type) == fill_value(*options.format, type)) return;
+  const Format plain = options.format->filled(0.0);
+  throw UserError(fmt::format("{}: elements that are not stored count as {} in it, and as {} in the tensor", path,
+                              print_fill(*said), options.format->fill() ? print_fill(*options.format->fill()) : "0"),
+                  fmt::format("give the tensor the format {}={}", plain.str(), print_fill(*said)));
 }
 
 void squeeze(Coordinates& entries, size_t order) {
@@ -84,12 +103,13 @@ Coordinates read_coordinates(const std::string& path, const ReadOptions& options
 
 Storage read_storage(const std::string& path, const Format& format, const ReadOptions& options) {
   ReadOptions inner{options.type, options.dims && options.dims->size() == format.order() ? options.dims : std::nullopt};
+  inner.format = format;
   // The sizes of a vector are not those of the matrix it may be stored as.
   if (file_format_of(path).matrices && format.order() < 2) inner.dims.reset();
   Contents contents = read_contents(*runtime::loopback(), path, inner);
   if (auto* storage = std::get_if<Storage>(&contents)) {
     bool same = storage->format().levels() == format.levels() &&
-                storage->format().mode_order() == format.mode_order() &&
+                storage->format().mode_order() == format.mode_order() && storage->format().fill() == format.fill() &&
                 storage->type() == options.type.value_or(storage->type());
     if (same) return std::move(*storage);
     contents = unpack(*storage);

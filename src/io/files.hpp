@@ -19,6 +19,7 @@ struct ReadOptions {
   std::optional<ScalarType> type;                  // values that it cannot hold are refused
   std::optional<std::vector<int64_t>> dims;        // for formats that do not record sizes; others must agree
   std::vector<std::optional<int64_t>> sizes = {};  // of dimensions, where known, for files that do not record theirs
+  std::optional<Format> format = {};               // that it will have: files with another fill value are refused
 };
 
 /// A file holds entries in no particular order, or storage as it was.
@@ -34,12 +35,17 @@ struct FileFormat {
   Contents (*read)(runtime::Transport& transport, const std::string& path, const ReadOptions& options);
   /// Collective. Every element once, whoever holds it.
   void (*write)(runtime::Transport& transport, const std::string& path, const Home& home);
+  std::string_view missing = {};  // what this build lacks for it, and how it is had
 };
 
 /// All file formats.
 std::vector<const FileFormat*> all_file_formats();
-/// The format of a file, by its name. Throws UserError that lists the formats.
+/// The format of a file, by its name. Throws UserError that lists the formats, or says what this build lacks.
 const FileFormat& file_format_of(std::string_view path);
+/// Throws UserError where a file says what elements count as that are not stored, other than 0, and the reader means another
+/// value. `type` is that of the file.
+void check_fill(const std::string& path, const std::optional<Scalar>& said, ScalarType type,
+                const ReadOptions& options);
 
 /// Collective. This rank's part of the entries of a file, with the sizes of the whole; those of rank 0, 1, … together are
 /// all entries in the order of the file. No rank reads more than its part, except that compressed files are inflated by

@@ -4,6 +4,6 @@
 
 namespace spdistal {
 
-extern const FileFormat matrix_market, frostt, npz, petsc, native;
+extern const FileFormat matrix_market, frostt, npz, binsparse, binsparse_long, petsc, native;
 
 }  // namespace spdistal

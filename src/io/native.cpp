@@ -1,7 +1,7 @@
 // Layout, in 64-bit words of the machine that wrote it:
 //
 //   magic "\x89SPD\r\n\x1a\n" | byte order mark | version | header words | checksum of the words after it
-//   type | order | letter and dimension of each level | sizes | pieces
+//   type | order | letter and dimension of each level | sizes | kind of fill value (0: none) and two words of it | pieces
 //   per piece: per level lo, hi, positions and its arrays; then values
 //   an array is: name, offset, elements, width, checksum
 //   the arrays, each at a multiple of 64 bytes
@@ -14,6 +14,7 @@
 
 #include <optional>
 
+#include "format/fill.hpp"
 #include "format/registry.hpp"
 #include "io/checksum.hpp"
 #include "io/formats.hpp"
@@ -30,7 +31,7 @@ namespace spdistal {
 namespace {
 
 constexpr char magic[8] = {'\x89', 'S', 'P', 'D', '\r', '\n', '\x1a', '\n'};
-constexpr uint64_t order_mark = 0x0102030405060708, version = 3;
+constexpr uint64_t order_mark = 0x0102030405060708, version = 4;
 constexpr size_t fixed_words = 5, alignment = 64;
 
 // A name as a word: its letters, then zeros.
@@ -51,7 +52,7 @@ struct ArrayWords {
 
 size_t aligned(size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-constexpr size_t words_of_array = 5, numbers_of_level = 3;
+constexpr size_t words_of_array = 5, numbers_of_level = 3, words_of_a_fill = 3;
 constexpr std::string_view values_name = "vals";
 
 // The index arrays of each level.
@@ -109,6 +110,16 @@ void for_each_array(std::span<uint64_t> pieces, const Format& format, F&& f) {
   }
 }
 
+// Of what is not stored: its type, counted from 1, and its real and imaginary part, or none.
+std::vector<uint64_t> words_of_fill(const std::optional<Scalar>& fill) {
+  std::vector<uint64_t> out(words_of_a_fill, 0);
+  if (!fill) return out;
+  out[0] = 1 + uint64_t(fill->type());
+  std::visit([&](auto value) { memory::copy_bytes(&out[1], &value, sizeof value); },
+             static_cast<const ScalarVariant&>(*fill));
+  return out;
+}
+
 std::vector<uint64_t> words_of_tensor(const Format& format, const std::vector<int64_t>& dims, ScalarType type) {
   std::vector<uint64_t> out{uint64_t(type), dims.size()};
   for (size_t k = 0; k < dims.size(); k++) {
@@ -116,6 +127,7 @@ std::vector<uint64_t> words_of_tensor(const Format& format, const std::vector<in
     out.push_back(uint64_t(format.mode_order()[k]));
   }
   for (int64_t dim : dims) out.push_back(uint64_t(dim));
+  for (uint64_t word : words_of_fill(format.is_dense() ? std::nullopt : format.fill())) out.push_back(word);
   return out;
 }
 
@@ -208,6 +220,7 @@ class NativeReader {
   int64_t pieces() const { return pieces_; }
   const std::vector<int64_t>& dims() const { return dims_; }
   ScalarType type() const { return type_; }
+  const std::optional<Scalar>& fill() const { return format_.fill(); }
 
   Storage piece(int64_t number) {
     require(number >= 0 && number < pieces_, "the piece is one of the file's");
@@ -266,12 +279,26 @@ class NativeReader {
     for (uint64_t d = 0; d < order; d++) dims_.push_back(number_word());
     try {
       format_ = Format(std::move(levels), std::move(modes));
+      if (std::optional<Scalar> fill = read_fill()) {
+        format_ = format_.filled(*fill);
+        fill_value(format_, type_);
+      }
     } catch (const UserError& error) { damaged(error.diagnostic().message); }
     pieces_ = number_word();
     first_piece_ = at_;
     uint64_t left = words_.size() - at_;
     if (left % piece_words() != 0 || left / piece_words() != uint64_t(pieces_))
       damaged(fmt::format("its header does not have room for {} pieces", pieces_));
+  }
+
+  std::optional<Scalar> read_fill() {
+    uint64_t kind = word(), parts[] = {word(), word()};
+    if (kind == 0) return std::nullopt;
+    if (kind > std::size(all_scalar_types)) damaged(fmt::format("there is no element type {}", kind - 1));
+    return with_type(all_scalar_types[kind - 1], [&](auto value) -> Scalar {
+      if constexpr (std::is_same_v<decltype(value), bool>) return parts[0] != 0;
+      else return memory::load<decltype(value)>(reinterpret_cast<const std::byte*>(parts));
+    });
   }
 
   size_t piece_words() const { return words_of_piece(format_); }
@@ -313,13 +340,14 @@ class NativeReader {
   int64_t pieces_ = 0;
 };
 
-Contents read(runtime::Transport& transport, const std::string& path, const ReadOptions&) {
+Contents read(runtime::Transport& transport, const std::string& path, const ReadOptions& options) {
   uint64_t header = 0;
   Contents out = runtime::together(
       transport,
       [&]() -> Contents {
         NativeReader in(path);
         header = in.header_checksum();
+        check_fill(path, in.fill(), in.type(), options);
         if (in.pieces() == 0) throw UserError(fmt::format("{}: the file has no pieces", path));
         if (in.pieces() == 1 && transport.size() == 1) return in.piece(0);
         Range mine = block(in.pieces(), transport.size(), transport.rank());

@@ -11,20 +11,35 @@ namespace spdistal {
 
 void write_together(runtime::Transport& transport, const std::string& path, size_t bytes,
                     const std::function<void(FilePart& file)>& put) {
+  write_together(
+      transport, path,
+      [&](NewFile& file) {
+        file.resize(bytes);
+        return runtime::Bytes();
+      },
+      [&](FilePart& file, runtime::Reader) { put(file); });
+}
+
+void write_together(runtime::Transport& transport, const std::string& path,
+                    const std::function<runtime::Bytes(NewFile& file)>& lay_out,
+                    const std::function<void(FilePart& file, runtime::Reader told)>& put) {
   std::optional<NewFile> file;
   runtime::Writer told;
   runtime::together(
       transport,
       [&] {
         if (transport.rank() != 0) return;
-        file.emplace(path).resize(bytes);
+        runtime::Bytes tells = lay_out(file.emplace(path));
         told.put_text(file->beside());
+        told.put_all(std::span<const std::byte>(tells));
       },
       runtime::NameRank::No);
-  std::string beside = runtime::Reader(share(transport, told.take())[0]).take_text();
+  runtime::Bytes all = std::move(share(transport, told.take())[0]);
+  runtime::Reader in(all);
+  std::string beside = in.take_text();
   runtime::together(transport, [&] {
     FilePart part(beside);
-    put(part);
+    put(part, in);
     part.close();
   });
   runtime::together(

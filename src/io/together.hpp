@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "io/source.hpp"
+#include "runtime/transport/bytes.hpp"
 #include "runtime/transport/transport.hpp"
 #include "tensor/home.hpp"
 
@@ -14,6 +15,11 @@ namespace spdistal {
 /// nothing collective.
 void write_together(runtime::Transport& transport, const std::string& path, size_t bytes,
                     const std::function<void(FilePart& file)>& put);
+
+/// Collective. The same of a file that the first rank lays out; what that tells, `put` is told on all ranks.
+void write_together(runtime::Transport& transport, const std::string& path,
+                    const std::function<runtime::Bytes(NewFile& file)>& lay_out,
+                    const std::function<void(FilePart& file, runtime::Reader told)>& put);
 
 /// What a rank writes of a tensor that lies in a file in lines, as a format with a dense first level stores it.
 struct LinesPart {

@@ -9,9 +9,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def required_packages():
-    """What ./dev installs to build, without what tests alone need."""
+    """What ./dev installs to build, without what tests alone need; and what gives the library all it can have."""
     lines = re.search(r"^packages='\n(.*?)'", (ROOT / "dev").read_text(), re.M | re.S).group(1).splitlines()
-    return {line.split()[0] for line in lines if line.split()[1] == "required"} - {"libgtest-dev", "libgmock-dev"}
+    return {line.split()[0] for line in lines if line.split()[1] == "required"} - {"libgtest-dev", "libgmock-dev"} \
+        | {"libhdf5-dev"}
 
 
 class Recipes(unittest.TestCase):

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "io/files.hpp"
+#include "io/formats.hpp"
 #include "io/native.hpp"
 #include "io/source.hpp"
 #include "mpi/random_homes.hpp"
@@ -312,10 +313,19 @@ TEST(HomeFiles, AreWrittenByAllRanksAsByOne) {
       write_home(t, scratch.path("all.spd"), home);
       // As often as it is stored: an element that were there twice would be there with twice its value.
       Coordinates alone = read_coordinates(scratch.path("all.spd"));
-      if (!fills) EXPECT_EQ(alone.size(), home.nnz());
+      if (!fills) { EXPECT_EQ(alone.size(), home.nnz()); }
       EXPECT_EQ(certain(unpack(pack(std::move(alone), made.format))), certain(unpack(whole)));
       Home again = pack(t, read_part(t, scratch.path("all.spd")), made.format, made.shares);
       EXPECT_EQ(certain(gather(t, again)), certain(unpack(whole)));
+      if (binsparse.missing.empty()) {
+        write_home(t, scratch.path("all.h5"), home);
+        Home listed = pack(t, read_part(t, scratch.path("all.h5")), made.format, made.shares);
+        EXPECT_EQ(certain(gather(t, listed)), certain(unpack(whole)));
+        if (t.rank() == 0 && !fills) {
+          write_storage(scratch.path("one.h5"), whole);
+          EXPECT_EQ(slurp(scratch.path("all.h5")), slurp(scratch.path("one.h5")));
+        }
+      }
       t.barrier();
     });
   });

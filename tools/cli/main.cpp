@@ -121,7 +121,8 @@ int main(int argc, char** argv) {
   app.add_option("-d,--distribution", text.distributions,
                  "where a tensor lives: \"B(x,y) -> M(x)\", \"B(x,y) fuse(x,y,f) -> M(~f)\"");
   app.add_option("-s,--schedule", text.schedule, "how to run it: \"divide(i,io,ii,M.x); distribute(io)\"");
-  app.add_option("-i,--input", text.inputs, "data of a tensor: B:file.mtx (.mtx .tns, either .gz, .npz .petsc .spd)");
+  app.add_option("-i,--input", text.inputs,
+                 "data of a tensor: B:file.mtx (.mtx .tns, either .gz, .npz .h5 .petsc .spd)");
   app.add_option("-g,--generate", text.generators, "generated data: B:rmat,14,8, B:banded,1000,11, c:ones, C:random");
   app.add_option("-o,--output", text.outputs, "write a tensor: a:file.mtx");
   app.add_option("--print", wanted.print, "what to show: statement, plan, kernel, all")->check(check_shown);

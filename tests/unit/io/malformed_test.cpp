@@ -192,7 +192,7 @@ const Case cases[] = {
     {"a.csv", "1,2,3",
      "error: the name 'a.csv' tells no file format\nhint: the suffixes are .mtx (Matrix Market, also .gz), .tns "
      "(FROSTT, "
-     "also .gz), .npz (SciPy), .petsc (PETSc) and .spd (native)"},
+     "also .gz), .npz (SciPy), .h5 (binsparse), .hdf5 (binsparse), .petsc (PETSc) and .spd (native)"},
 };
 
 TEST(MalformedFiles, AreRefusedWithFileLineColumnExpectedAndFound) {
