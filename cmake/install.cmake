@@ -4,8 +4,11 @@
 include(CMakePackageConfigHelpers)
 
 install(TARGETS spdistal EXPORT spdistalTargets)
+if(NOT SPDISTAL_MPI)
+  set(needs_mpi PATTERN mpi.hpp EXCLUDE PATTERN petsc.hpp EXCLUDE)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/spdistal DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" ${needs_mpi})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 if(TARGET spdistal_cli)

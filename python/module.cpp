@@ -7,8 +7,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <spdistal/mpi.hpp>
 #include <spdistal/spdistal.hpp>
+
+#include "communicator.hpp"
 
 namespace nb = nanobind;
 using namespace spdistal;
@@ -53,21 +54,6 @@ auto without_interpreter(F&& f) {
   nb::gil_scoped_release free;
   return f();
 }
-
-// The ranks of a communicator, by its handle in C, as long as a block of Python runs.
-class PyRuntime {
- public:
-  explicit PyRuntime(uintptr_t handle) {
-    if constexpr (std::is_pointer_v<MPI_Comm>) communicator_ = reinterpret_cast<MPI_Comm>(handle);
-    else communicator_ = MPI_Comm(handle);
-  }
-  void enter() { runtime_ = std::make_unique<Runtime>(communicator_); }
-  void exit() { runtime_.reset(); }
-
- private:
-  MPI_Comm communicator_;
-  std::unique_ptr<Runtime> runtime_ = {};
-};
 
 class PyTensor : public TensorBase {
  public:
@@ -189,10 +175,7 @@ NB_MODULE(_core, m) {
             return evaluate(statement, given, {formats, types, sizes, machine, distributions, schedule});
           });
         });
-  nb::class_<PyRuntime>(m, "Runtime")
-      .def(nb::init<uintptr_t>())
-      .def("enter", &PyRuntime::enter)
-      .def("exit", &PyRuntime::exit);
+  bind_runtime(m);
   m.def("rank", &rank);
   m.def("ranks", &ranks);
 }

@@ -15,6 +15,7 @@
 #include "runtime/region/exchange.hpp"
 #include "runtime/region/region.hpp"
 #include "runtime/transport/mpi.hpp"
+#include "runtime/transport/start.hpp"
 
 using namespace spdistal;
 using namespace spdistal::runtime;

@@ -11,6 +11,7 @@
 
 #include "measure.hpp"
 #include "runtime/transport/mpi.hpp"
+#include "runtime/transport/start.hpp"
 #include "tensor/distribute.hpp"
 
 using namespace spdistal;

@@ -30,7 +30,7 @@ std::vector<size_t> sources(const Set& set) {
 }
 
 namespace {
-Result<> broken(std::string what) { return Diagnostic{std::move(what)}; }
+Result<> broken(std::string what) { return Diagnostic{std::move(what), {}, {}}; }
 }  // namespace
 
 Result<> verify(const Plan& plan) {

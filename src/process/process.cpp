@@ -12,6 +12,7 @@
 
 #include "base/text.hpp"
 #include "process/uncaught.hpp"
+#include "runtime/transport/mpi.hpp"
 #include "runtime/transport/numbered.hpp"
 #include "runtime/transport/start.hpp"
 #include "spdistal/error.hpp"

@@ -6,8 +6,8 @@
 
 #include "api/session.hpp"
 #include "runtime/transport/deal.hpp"
+#include "runtime/transport/mpi.hpp"
 #include "runtime/transport/mpi_comm.hpp"
-#include "runtime/transport/start.hpp"
 #include "spdistal/spdistal.hpp"
 #include "support/refusal.hpp"
 #include "unit/io/scratch.hpp"

@@ -215,13 +215,6 @@ class Mpi final : public Transport {
 
 }  // namespace
 
-bool started_by_launcher(const std::function<const char*(const char*)>& lookup) {
-  // Open MPI; PMIx and PMI (MPICH, Intel MPI, Slurm's srun --mpi); MVAPICH.
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"})
-    if (lookup(name)) return true;
-  return false;
-}
-
 bool mpi_is_running() {
   int started = 0, finished = 0;
   MPI_Initialized(&started);

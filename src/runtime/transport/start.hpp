@@ -1,15 +1,18 @@
 // The transport of this process, chosen by how it was started.
 #pragma once
-#include "runtime/transport/mpi.hpp"
-#include "runtime/transport/threads.hpp"
+#include <functional>
+#include <memory>
+
+#include "runtime/transport/transport.hpp"
 
 namespace spdistal::runtime {
 
+/// Whether the environment, asked through `lookup` (the caller passes std::getenv), is that of a process which an MPI
+/// launcher started.
+bool started_by_launcher(const std::function<const char*(const char*)>& lookup);
+
 /// MPI where a launcher started the process (its variables are asked for through `lookup`) or where the program has MPI
 /// running already; else the loopback, and MPI is never touched.
-inline std::unique_ptr<Transport> start_transport(const std::function<const char*(const char*)>& lookup) {
-  if (mpi_is_running() || started_by_launcher(lookup)) return start_mpi();
-  return loopback();
-}
+std::unique_ptr<Transport> start_transport(const std::function<const char*(const char*)>& lookup);
 
 }  // namespace spdistal::runtime

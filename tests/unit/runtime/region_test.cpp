@@ -8,6 +8,7 @@
 #include "runtime/region/selection.hpp"
 #include "runtime/task/mapping.hpp"
 #include "runtime/transport/mpi.hpp"
+#include "runtime/transport/start.hpp"
 #include "runtime/transport/threads.hpp"
 
 namespace spdistal::runtime {
