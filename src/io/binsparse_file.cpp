@@ -312,7 +312,7 @@ runtime::Bytes bytes_of(const Scalar& value) {
 }
 
 void write(runtime::Transport& transport, const std::string& path, const Home& home) {
-  const Format format = binsparse_format(home.format());
+  const Format format = filled_like(binsparse_format(home.format()), home.format());
   const bool first = transport.rank() == 0, last = transport.rank() == transport.size() - 1;
   Home cut = redistribute(transport, home, format, blocked(format, home.dims(), transport.size()));
   require(home.order() == 0 || cut.colours().size() == 1, "every rank has a block");
