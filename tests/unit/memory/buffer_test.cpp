@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "memory/array.hpp"
@@ -205,6 +207,36 @@ TEST(OutOfMemory, NamesWhatTheMemoryWasForAndTheSizes) {
 TEST(OutOfMemory, ComesFromTheSystemToo) {
   EXPECT_THROW(Buffer::uninitialized(SIZE_MAX), OutOfMemory);
   EXPECT_THROW(Buffer::zeroed(size_t(1) << 60), OutOfMemory);
+}
+
+TEST(Scratch, IsOneThreadsUntilItIsGivenBackByWhomever) {
+  Scratch scratch;
+  std::mutex mutex;
+  std::vector<std::pair<uint64_t*, uint64_t>> left;  // for others to give back, and what is in it
+  auto work = [&](uint64_t thread) {
+    for (uint64_t k = 0; k < 2000; k++) {
+      size_t words = 1 + (k * 37 + thread) % 700;
+      auto* mine = static_cast<uint64_t*>(scratch.take(words * 8, 4));
+      std::fill_n(mine, words, thread << 32 | k);
+      std::pair<uint64_t*, uint64_t> other{mine, thread << 32 | k};
+      {
+        std::lock_guard lock(mutex);
+        left.push_back(other);
+        if (k % 3 == 0) std::swap(left.front(), left.back());
+        other = left.back();
+        left.pop_back();
+      }
+      EXPECT_EQ(other.first[0], other.second);
+      scratch.give(other.first);
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (uint64_t t = 0; t < 4; t++) threads.emplace_back(work, t);
+  threads.clear();
+  for (auto [memory, word] : left) {
+    EXPECT_EQ(memory[0], word);
+    scratch.give(memory);
+  }
 }
 
 struct Poisoned {
