@@ -10,8 +10,10 @@
 
 namespace spdistal::codegen {
 
-/// Helper functions that a text uses; printed before the kernel (helpers.hpp).
+/// Helper functions that a text uses, in the order in which they are printed before the kernel (helpers.hpp).
 enum class Helper : uint8_t {
+  Complex,
+  ComplexMath,
   MinMax,
   Search,
   Sort,
@@ -22,10 +24,9 @@ enum class Helper : uint8_t {
   Stream,
   Splat,
   Quotient,
-  Complex,
-  ComplexMath,
-  AtomicAdd,
+  Whole,
   AtomicUpdate,
+  AtomicAdd,
   WarpReduce,
   WarpSort,
   Claim

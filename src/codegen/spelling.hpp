@@ -29,7 +29,4 @@ std::string math_name(const Spelling& spelling, ir::Math f, ScalarType type);
 /// "int32_t", "const double*", "double8".
 std::string type_text(const Spelling& spelling, const ir::Type& type);
 
-/// Words that no variable may be called.
-const std::vector<std::string>& reserved_words();
-
 }  // namespace spdistal::codegen

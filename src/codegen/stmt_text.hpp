@@ -6,6 +6,7 @@
 #include <string>
 
 #include "codegen/expr_text.hpp"
+#include "codegen/reserved.hpp"
 
 namespace spdistal::codegen {
 

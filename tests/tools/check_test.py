@@ -184,7 +184,8 @@ class Check(unittest.TestCase):
     def test_type_names_inside_of_classes_and_declarations_pass(self):
         status, output = self.check(**{
             "src/ir/a.hpp": "#pragma once\nstruct A {\n  enum class Kind { X };\n};\n",
-            "src/lower/b.cpp": "struct A;\nstruct B {\n  enum class Kind { Y };\n};\n// struct A {\n"})
+            "src/lower/b.cpp": "struct A;\nstruct B {\n  enum class Kind { Y };\n};\n// struct A {\n",
+            "src/lower/c.cpp": 'constexpr char text[] = R"(\nstruct A {};\n)";\n'})
         self.assertNotIn("another type", output)
 
     def test_releases_have_a_version_and_a_date(self):
