@@ -181,6 +181,12 @@ ExprText::Text ExprText::parts(const Expr& e) {
           Expr from = n.value;
           return Text{fmt::format("{} != 0", exact(from, precedence(BinaryOp::Ne))), precedence(BinaryOp::Ne), own};
         }
+        bool cuts = is_integral(n.type) && !is_integral(type_of(n.value).scalar);
+        require(whole.lanes == 1 || !cuts, "floats become integers one by one");
+        if (cuts) {
+          needs_.helpers.insert(Helper::Whole);
+          return primary(fmt::format("whole<{}>({})", type(whole), exact(n.value)));
+        }
         if (whole.lanes > 1)
           return primary(fmt::format("__builtin_convertvector({}, {})", exact(n.value), type(whole)));
         return primary(fmt::format("{}({})", type(whole), exact(n.value)));

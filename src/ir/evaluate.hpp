@@ -1,10 +1,9 @@
 // What the operations of kernel IR mean for values: shared by constant folding and the interpreter.
 #pragma once
 #include <cmath>
-#include <complex>
-#include <limits>
 #include <type_traits>
 
+#include "base/convert.hpp"
 #include "base/require.hpp"
 #include "ir/math.hpp"
 
@@ -67,23 +66,12 @@ T negate(T a) {
   else return -a;
 }
 
-/// As static_cast; complex to real does not exist.
+/// As `convert_value`; complex to real does not exist.
 template <class To, class From>
 To convert(From value) {
-  if constexpr (is_complex_v<From> && is_complex_v<To>) {
-    return To(typename To::value_type(value.real()), typename To::value_type(value.imag()));
-  } else if constexpr (is_complex_v<To>) {
-    return To(typename To::value_type(value));
-  } else if constexpr (is_complex_v<From>) {
-    require(std::is_same_v<To, bool>, "complex numbers are not converted to real ones");
-    return To(value != From());
-  } else if constexpr (is_integer_v<To> && std::is_floating_point_v<From>) {
-    // Outside of the type's range C++ has no answer; this is the one that x86 gives.
-    constexpr From bound = From(std::numeric_limits<To>::max() / 2 + 1) * 2;
-    return value >= -bound && value < bound ? To(value) : std::numeric_limits<To>::min();
-  } else {
-    return To(value);
-  }
+  constexpr bool loses = is_complex_v<From> && !is_complex_v<To> && !std::is_same_v<To, bool>;
+  require(!loses, "complex numbers are not converted to real ones");
+  return convert_value<To>(value);
 }
 
 /// Calls f with an integral constant of the operation: `with_op(op, [&](auto o) { arithmetic<o()>(a, b); })`.

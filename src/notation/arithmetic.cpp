@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/convert.hpp"
 #include "base/require.hpp"
 
 namespace spdistal::notation {
@@ -11,26 +12,8 @@ namespace {
 const ScalarVariant& variant(const Scalar& s) { return s; }
 
 template <class T>
-constexpr bool is_complex_v = requires(T v) {
-  v.imag();
-};
-
-template <class T>
 T as(const Scalar& value) {
-  return std::visit(
-      [](auto v) -> T {
-        using V = decltype(v);
-        if constexpr (is_complex_v<T>) {
-          using Part = typename T::value_type;
-          if constexpr (is_complex_v<V>) return T(Part(v.real()), Part(v.imag()));
-          else return T(Part(v));
-        } else if constexpr (is_complex_v<V>) {
-          return static_cast<T>(v.real());
-        } else {
-          return static_cast<T>(v);
-        }
-      },
-      variant(value));
+  return std::visit([](auto v) { return convert_value<T>(v); }, variant(value));
 }
 
 // Signed overflow wraps, as it does on every machine at hand.
@@ -58,7 +41,7 @@ template <class T>
 bool compare(BinaryOp op, T a, T b) {
   if (op == BinaryOp::Eq) return a == b;
   if (op == BinaryOp::Ne) return a != b;
-  if constexpr (!is_complex_v<T>) switch (op) {
+  if constexpr (!is_complex_type<T>) switch (op) {
       case BinaryOp::Lt: return a < b;
       case BinaryOp::Le: return a <= b;
       case BinaryOp::Gt: return a > b;
@@ -104,7 +87,7 @@ T apply(Function function, T a, T b) {
     case Function::Cosh: return std::cosh(a);
     case Function::Tanh: return std::tanh(a);
     default:
-      if constexpr (!is_complex_v<T>) return apply_to_real(function, a, b);
+      if constexpr (!is_complex_type<T>) return apply_to_real(function, a, b);
       require(false, "a function is defined for its type");
       return a;
   }
@@ -161,7 +144,7 @@ Scalar compute(Function function, const std::vector<Scalar>& args) {
     else {
       T a = as<T>(args[0]), b = args.size() > 1 ? as<T>(args[1]) : T{};
       if (function == Function::Abs) return std::abs(a);
-      if constexpr (!is_complex_v<T>) {
+      if constexpr (!is_complex_type<T>) {
         if (function == Function::Min) return b < a ? b : a;
         if (function == Function::Max) return a < b ? b : a;
       }
@@ -186,6 +169,13 @@ Scalar identity(AssignOp op, ScalarType type) {
     }
     return T{};
   });
+}
+
+ScalarType type_of_total(AssignOp op, ScalarType value, ScalarType result) {
+  if (op != AssignOp::Add && op != AssignOp::Mul) return reduced_type(op, value);
+  if (result == ScalarType::Complex64) result = ScalarType::Float32;
+  if (result == ScalarType::Complex128) result = ScalarType::Float64;
+  return promote(reduced_type(op, value), result);
 }
 
 Scalar compute(AssignOp op, const Scalar& there, const Scalar& value) {

@@ -295,6 +295,39 @@ TEST(CompiledKernels, ReduceInVectorLoopsByEveryOperationOfEveryType) {
   EXPECT_EQ(results[0], results[1]);
 }
 
+/// What is beyond all integers, or no number, has a definition: the one of the interpreter.
+TEST(CompiledKernels, MakeIntegersOfAllFloats) {
+  FunctionBuilder f("whole");
+  double inf = std::numeric_limits<double>::infinity();
+  std::vector<double> doubles{0.75, -2.5, inf, -inf, std::nan(""), 2147483648.0, -2147483649.0, 1e300, 9.3e18};
+  std::vector<float> floats(doubles.begin(), doubles.end());
+  int64_t n = int64_t(doubles.size());
+  Var d = f.array("doubles", 0, ScalarType::Float64), s = f.array("floats", 1, ScalarType::Float32);
+  int next = 2;
+  for (ScalarType type : {ScalarType::Int32, ScalarType::Int64})
+    for (const Var& from : {d, s}) {
+      Var to = f.array("out", next++, type, Access::Write);
+      f.loop("k", int64(0), int64(n), [&](Var k) { f.store(to, k, cast(type, load(from, k))); },
+             {.kind = LoopKind::Vector});
+    }
+  std::vector<int32_t> ints[2][2];
+  std::vector<int64_t> longs[2][2];
+  CallData calls[2];
+  for (int w = 0; w < 2; w++) {
+    calls[w].array(CallData::view(doubles)), calls[w].array(CallData::view(floats));
+    for (auto& to : ints[w]) to.resize(size_t(n)), calls[w].array(CallData::view(to));
+    for (auto& to : longs[w]) to.resize(size_t(n)), calls[w].array(CallData::view(to));
+  }
+  interpret(f.build(), calls[0].get());
+  Jit({}).load(f.build())(calls[1].get());
+  EXPECT_EQ(ints[0][0],
+            (std::vector<int32_t>{0, -2, INT32_MAX, INT32_MIN, 0, INT32_MAX, INT32_MIN, INT32_MAX, INT32_MAX}));
+  for (int k = 0; k < 2; k++) {
+    EXPECT_EQ(ints[0][k], ints[1][k]);
+    EXPECT_EQ(longs[0][k], longs[1][k]);
+  }
+}
+
 /// Literals of every type come through exactly.
 TEST(CompiledKernels, HaveExactLiterals) {
   FunctionBuilder f("literals");
