@@ -129,7 +129,10 @@ class Distributor {
         if (auto* at = r.value.as<StoredCoordinate>()) {
           const ValueOf* position = at->position.as<ValueOf>();
           std::optional<size_t> k = find(at->levels.access);
-          if (k) walked_.emplace(*k, at->levels.first);
+          if (k) {
+            size_t& first = walked_.try_emplace(*k, at->levels.first).first->second;
+            first = std::min(first, at->levels.first);  // several loops may walk levels of one access
+          }
           if (!position || !k || at->levels.first > 0) continue;
           // Positions of a dense level may have nothing stored below them: a piece would not have them.
           if (kernel_functions(at->levels.access.tensor.format().levels()[at->levels.last]).per_parent) continue;
