@@ -169,7 +169,13 @@ Grid grid_of(const ParallelRegion& region, const std::string& name, const GridMa
     else stmts.push_back(If{Expr(worker) < count, substitute(Block{turn}, {{item.symbol, worker}}), {}});
     return Block{stmts};
   });
-  return Grid{function_of(name, whole), count, lanes, threads, blocks, strided, arrays.own(), {}};
+  return Grid{.function = function_of(name, whole),
+              .items = count,
+              .lanes = lanes,
+              .threads = threads,
+              .blocks = blocks,
+              .strided = strided,
+              .own = arrays.own()};
 }
 
 Grid alone(const Stmt& stmt, const std::string& name) {
@@ -206,7 +212,14 @@ Grid alone(const Stmt& stmt, const std::string& name) {
     if (divided) before.insert(before.begin(), Declare{lane, thread, Mutability::Const});
     return Block{before};
   });
-  return Grid{function_of(name, whole), int64(1), threads, threads, blocks, false, arrays.own(), assigned};
+  return Grid{.function = function_of(name, whole),
+              .items = int64(1),
+              .lanes = threads,
+              .threads = threads,
+              .blocks = blocks,
+              .strided = false,
+              .own = arrays.own(),
+              .assigned = assigned};
 }
 
 }  // namespace spdistal::passes

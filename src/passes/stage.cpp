@@ -263,7 +263,11 @@ std::optional<Grid> staged_grid(const ParallelRegion& region, const std::string&
   Var blocks = var("blocks", Int64);
   Stmt whole = blocks_of_threads(blocks, threads,
                                  [&](const Var& block, const Var& thread) { return stager.body(block, thread); });
-  return Grid{function_of(name, whole), wide(region.count), 1, threads, blocks, false, {}, {}};
+  return Grid{.function = function_of(name, whole),
+              .items = wide(region.count),
+              .threads = threads,
+              .blocks = blocks,
+              .strided = false};
 }
 
 }  // namespace spdistal::passes

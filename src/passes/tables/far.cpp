@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "ir/analysis.hpp"
 #include "passes/tables/division.hpp"
 
 namespace spdistal::passes {
@@ -40,6 +43,10 @@ class ByCoordinate : public ItemDivision {
       f.add(Barrier{});
     };
     f.loop("first", int64(0), count_, some, {.step = int64(far_threads)});
+    const Var& counter = item_.arrays.count;
+    bool asked = std::any_of(item_.after.begin(), item_.after.end(),
+                             [&](const Stmt& s) { return uses(s).contains(counter.symbol); });
+    if (asked) f.assign(counter, cast(counter.type.scalar, listed));  // nothing else has counted
     finish(f, listed);
   }
 
@@ -102,7 +109,12 @@ Grid far_grid(const ParallelRegion& region, const Gathering& item, const Var& qu
   });
   std::vector<Grid::Own> own{{places.keys, count, Fill::Zeroed}};
   if (places.sums) own.push_back({*places.sums, count, Fill::Zeroed});
-  return Grid{function_of(name, whole), queued, far_threads, far_threads, blocks, true, own, {}};
+  return Grid{.function = function_of(name, whole),
+              .items = queued,
+              .lanes = far_threads,
+              .threads = far_threads,
+              .blocks = blocks,
+              .own = own};
 }
 
 }  // namespace spdistal::passes

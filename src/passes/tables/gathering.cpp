@@ -23,6 +23,15 @@ bool is_increment(const Stmt& s, const Var& of) {
          constant_integer(sum->b) == 1;
 }
 
+/// The same whole number, of whatever width?
+bool is_same_number(const Expr& a, const Expr& b) {
+  auto plain = [](Expr e) {
+    for (const Cast* n = e.as<Cast>(); n && is_integral(n->type); n = e.as<Cast>()) e = Expr(n->value);
+    return e;
+  };
+  return plain(a) == plain(b);
+}
+
 }  // namespace
 
 std::vector<Stmt> flat(const Stmt& s) {
@@ -45,7 +54,8 @@ std::optional<WorkspaceTouch> touch_of(const If& n) {
     if (auto* stored = s.as<Store>(); stored && stored->mode == StoreMode::Set) {
       if (stored->array.symbol == asked->array.symbol) marked = stored->index == at;
       else if (stored->index == at) values = stored->array, value = stored->value;
-      else if (auto* counter = stored->index.as<Var>()) list = stored->array, count = *counter;
+      else if (auto* counter = stored->index.as<Var>(); counter && is_same_number(stored->value, at))
+        list = stored->array, count = *counter;
       else return {};
     } else if (count && is_increment(s, *count)) {
       counted = true;
@@ -115,6 +125,15 @@ bool is_pair(const For& n) {
 
 namespace {
 
+/// Is the number of those that are listed read other than to list them? It is known when all are gathered, not before.
+bool asks_for_count(const Stmt& s, const Gathering& item) {
+  Stmt others = rewrite(s, [](const If& n) -> Stmt {
+    if (touch_of(n)) return Block{};
+    return n;
+  });
+  return uses(others).contains(item.arrays.count.symbol);
+}
+
 /// Is all that touches in such loops, and what is around them the same for all lanes?
 bool gathers(const Stmt& s, const Gathering& item) {
   if (touches_of(s).empty()) return !item.mentions(s) && !holds<Store, Sort, Allocate, Break>(s);
@@ -155,7 +174,7 @@ bool take_listing(const For& n, Gathering& item) {
     if (m.array.symbol == item.arrays.list.symbol) legal &= m.index == Expr(n.var);
   });
   item.listing = n;
-  return legal;
+  return legal && !asks_for_count(n.body, item);
 }
 
 /// Nothing but marks are taken away, one for each that is listed.
@@ -197,6 +216,8 @@ std::optional<Gathering> gathering_of(const ParallelRegion& region) {
       return {};
     }
   }
+  for (const Stmt& s : item.before)
+    if (asks_for_count(s, item)) return {};
   return item.listing ? std::optional(item) : std::nullopt;
 }
 

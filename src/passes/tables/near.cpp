@@ -160,7 +160,12 @@ Grid near_grid(const ParallelRegion& region, const Gathering& item, const Var& l
     });
     return f.build();
   });
-  return Grid{function_of(name, whole), wide(region.count), warp_size, warps * warp_size, blocks, false, {}, {}};
+  return Grid{.function = function_of(name, whole),
+              .items = wide(region.count),
+              .lanes = warp_size,
+              .threads = warps * warp_size,
+              .blocks = blocks,
+              .strided = false};
 }
 
 }  // namespace spdistal::passes
