@@ -145,6 +145,7 @@ void prepare(TensorState& result, StatementState& statement) {
 
 void run(TensorState& result, StatementState& statement) {
   say_numbers(statement);
+  if (!result.home && !result.failure) check_beginning(statement);
   Homes operands = operands_of(result, statement, result.home);
   Execution& execution = execution_of(result, statement, operands);
   execution.compute(std::move(operands), shares_of(result), result.home, statement.arguments);

@@ -17,6 +17,9 @@ void note_what_is_slow(Process& process, const ScheduledStatement& statement);
 void check_sizes(const ScheduledStatement& statement);
 /// The same where they are others than those that were found to fit before.
 void check_sizes(const ScheduledStatement& statement, std::vector<int64_t>& fitting);
+/// Throws UserError where a result that holds nothing, and of which nobody said what that counts as, would be 0 for a
+/// statement that puts values together with it by something else than a sum: the least of 0 and others is hardly meant.
+void check_beginning(const ScheduledStatement& statement);
 /// Numbers of pieces that nobody gave are the number of ranks.
 void bind_pieces(const notation::ConcreteStatement& statement, int ranks);
 

@@ -84,6 +84,16 @@ std::vector<std::string> function_names() {
   return out;
 }
 
+// Which of several values to take is nothing that one value is mapped to.
+bool maps(const FunctionInfo& function) { return function.function != Function::Select; }
+
+std::vector<std::string> names_to_map_by() {
+  std::vector<std::string> out;
+  for (const FunctionInfo& function : functions())
+    if (maps(function)) out.emplace_back(function.name);
+  return out;
+}
+
 const FunctionInfo* find_function(std::string_view name) {
   for (const FunctionInfo& function : functions())
     if (function.name == name) return &function;
@@ -123,9 +133,9 @@ Expr parse_map(Lexer& in, ParseScope& scope) {
   in.expect(",", how);
   Token name = in.expect_name("the name of a function", how);
   const FunctionInfo* function = find_function(name.text);
-  if (!function || function->function == Function::Select)
+  if (!function || !maps(*function))
     in.fail(name, fmt::format("there is no function '{}' to map by", name.text),
-            suggest(name.text, function_names(), "the functions are"));
+            suggest(name.text, names_to_map_by(), "the functions are"));
   while (in.accept(",")) args.push_back(parse_expression(in, scope));
   Token close = in.expect(")", args.size() < function->arity ? "the other arguments follow: map(A(i,j), pow, 2)" : "");
   check_arguments(in, word.begin, close.end, *function, args);
