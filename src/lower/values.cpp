@@ -53,15 +53,21 @@ bool is_finite_literal(const notation::Expr& expr) {
 bool tells_absent_apart(ScalarType type, const std::vector<notation::Expr>& operands) {
   return !is_integral(type) && std::none_of(operands.begin(), operands.end(), is_finite_literal);
 }
+bool tells_absent_apart(ScalarType type, const Binary& n) {
+  if (n.op != notation::BinaryOp::Div) return tells_absent_apart(type, {n.a, n.b});
+  // What is divided by a finite number is none the wiser about what is divided; by zero it is.
+  bool by_zero = n.b.is<Literal>() && is_zero(n.b.as<Literal>()->value);
+  return by_zero || tells_absent_apart(type, {n.b});
+}
 
-bool swallows_anything(const Context& c, notation::BinaryOp op) {
+bool swallows_anything(const Context& c, notation::BinaryOp op, ScalarType type) {
   switch (op) {
     case notation::BinaryOp::Mul:
     case notation::BinaryOp::Div:
     case notation::BinaryOp::And:
     case notation::BinaryOp::Or: return true;
     case notation::BinaryOp::Add:
-    case notation::BinaryOp::Sub: return c.infinite;
+    case notation::BinaryOp::Sub: return c.infinite && !is_complex(type);
     default: return false;
   }
 }
@@ -77,7 +83,7 @@ Expr load_operand(Context& c, const Scope& s, int operand) {
 
 // Conditions at the place at hand, as an algebra of sets: is something stored here?
 struct StoredHere {
-  const Context& c;
+  Context& c;
   const Scope& s;
 
   Expr never() const { return ir::literal(ir::Scalar::of(false)); }
@@ -85,13 +91,15 @@ struct StoredHere {
   Expr both(const Expr& a, const Expr& b) const { return a && b; }
   Expr either(const Expr& a, const Expr& b) const { return a || b; }
   Expr access(const Access& n) const {
-    if (s.temporaries.contains(n.tensor)) return always();
+    // A temporary has a value everywhere; an infinity that stands for nothing in it is nothing.
+    if (s.temporaries.contains(n.tensor))
+      return is_infinite(n.tensor.fill()) ? ir::differ(value(c, s, n), ir::literal(n.tensor.fill())) : always();
     return s.access(c.find_operand(n)).present.value_or(always());
   }
 };
 
 // The value where something of an expression is stored, what the expression is without elsewhere.
-Expr where_stored(const Context& c, const Scope& s, const notation::Expr& expr, const Expr& value) {
+Expr where_stored(Context& c, const Scope& s, const notation::Expr& expr, const Expr& value) {
   StoredHere sets{c, s};
   Presence<Expr> presence = PresenceOf(sets)(expr);
   const ir::Scalar* known = ir::constant(presence.where);
@@ -128,7 +136,7 @@ Expr call(Context& c, const Scope& s, const notation::Expr& expr, const Call& n)
 
 Expr binary(Context& c, const Scope& s, const notation::Expr& expr, const Binary& n) {
   ScalarType type = type_of(expr);
-  bool may_swallow = swallows_anything(c, n.op);
+  bool may_swallow = swallows_anything(c, n.op, type);
   if (std::optional<Scalar> known = may_swallow ? constant_of(expr) : std::nullopt)
     return ir::literal(convert(*known, type));
   ScalarType operands = is_logical(n.op)      ? ScalarType::Bool
@@ -138,10 +146,7 @@ Expr binary(Context& c, const Scope& s, const notation::Expr& expr, const Binary
   bool divides = n.op == notation::BinaryOp::Div && is_integral(type);
   if (divides && may_trap(b)) return ir::call(ir::Math::Quotient, {a, b});
   Expr out = ir::binary(op_of(n.op), a, b);
-  // What is divided by a finite number is none the wiser about what is divided.
-  std::vector<notation::Expr> others{n.b};
-  if (n.op != notation::BinaryOp::Div) others.push_back(n.a);
-  return may_swallow && tells_absent_apart(type, others) ? where_stored(c, s, expr, out) : out;
+  return may_swallow && tells_absent_apart(type, n) ? where_stored(c, s, expr, out) : out;
 }
 
 Expr argument(Context& c, const Argument& n) {

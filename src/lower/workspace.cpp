@@ -33,7 +33,7 @@ ConcreteStatement insert_workspace(const ConcreteStatement& statement, const std
   IndexVar read(last.name().empty() ? "" : last.name() + "w");
   Pieces size = statement.provenance.root(last)->size;
   out.provenance.roots.push_back({read, size});
-  ScalarType type = reduced_type(assign->op, type_of(assign->rhs));
+  ScalarType type = type_of_total(assign->op, type_of(assign->rhs), assign->lhs.tensor.type());
   TensorVar workspace(
       {Symbol("w"), type, {size.extent()}, Format({Compressed}).filled(identity(assign->op, type)), Origin::Temporary});
   Access element = assign->lhs;

@@ -83,9 +83,8 @@ const Reduction* as_sum(const Expr& expr) {
   return reduction && reduction->op == AssignOp::Add ? reduction : nullptr;
 }
 
-// Moves sums outwards through products, negations and the upper side of quotients, which does not change the value and
-// lets all sums of a term share one nest of loops. A product of two sums stays one: its loops would multiply. A quotient
-// of integers stays too: it rounds.
+}  // namespace
+
 Expr hoist_sums(const Expr& expr) {
   return rewrite(
       expr,
@@ -105,6 +104,8 @@ Expr hoist_sums(const Expr& expr) {
         return n;
       });
 }
+
+namespace {
 
 // Two reductions may use one variable; each loop has its own. Later ones get a new variable of the same name.
 class ReductionRenamer {
@@ -150,7 +151,7 @@ class Concretizer {
       rhs = body;
     }
     std::vector<Stmt> producers;
-    rhs = extract(rhs, producers);
+    rhs = extract_value(lhs, op, rhs, producers);
     Stmt out = Assign{lhs, op, rhs};
     for (auto producer = producers.rbegin(); producer != producers.rend(); ++producer) out = Where{out, *producer};
     std::stable_sort(loops.begin(), loops.end(),
@@ -172,12 +173,28 @@ class Concretizer {
   }
   // Replaces the outermost reductions inside expr by scalars that producers compute.
   Expr extract(const Expr& expr, std::vector<Stmt>& producers) {
-    const Reduction* reduction = expr.as<Reduction>();
-    if (!reduction) return map_children(expr, [&](const Expr& child) { return extract(child, producers); });
-    ScalarType type = type_of(expr);
-    Format format = Format().filled(identity(reduction->op, type));
-    TensorVar scalar({Symbol("t"), type, {}, format, Origin::Temporary});
-    producers.push_back(nest(Access{scalar, {}}, reduction->op, expr, {}));
+    if (expr.is<Reduction>()) return extracted(expr, type_of(expr), producers);
+    return map_children(expr, [&](const Expr& child) { return extract(child, producers); });
+  }
+  // So does a value that lhs takes by op; what it takes as it is, or on top of what is there, is put together in its type, too.
+  Expr extract_value(const Access& lhs, AssignOp op, const Expr& rhs, std::vector<Stmt>& producers) {
+    auto total = [&](const Expr& value, AssignOp by) -> std::optional<Expr> {
+      const Reduction* reduction = value.as<Reduction>();
+      if (!reduction || (by != AssignOp::Set && by != reduction->op)) return {};
+      return extracted(value, type_of_total(reduction->op, type_of(reduction->body), lhs.tensor.type()), producers);
+    };
+    if (std::optional<Expr> value = total(rhs, op)) return *value;
+    if (auto* n = rhs.as<Binary>(); n && op == AssignOp::Set && structurally_equal(n->a, Expr(lhs)))
+      if (n->op == BinaryOp::Add || n->op == BinaryOp::Mul)
+        if (auto value = total(n->b, n->op == BinaryOp::Add ? AssignOp::Add : AssignOp::Mul))
+          return Binary{n->op, n->a, *value};
+    return extract(rhs, producers);
+  }
+  // A scalar of a type, and the loops that compute it.
+  Expr extracted(const Expr& reduction, ScalarType type, std::vector<Stmt>& producers) {
+    AssignOp op = reduction.as<Reduction>()->op;
+    TensorVar scalar({Symbol("t"), type, {}, Format().filled(identity(op, type)), Origin::Temporary});
+    producers.push_back(nest(Access{scalar, {}}, op, reduction, {}));
     return Access{scalar, {}};
   }
   size_t rank(const IndexVar& var) const {

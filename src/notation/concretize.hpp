@@ -11,6 +11,11 @@ namespace spdistal::notation {
 /// Requires a statement that `check` accepts. Refuses where the extents of a variable differ.
 Result<ConcreteStatement> concretize(const Assignment& assignment);
 
+/// Moves sums outwards through products, negations and the upper side of quotients, which does not change the value and
+/// lets all sums of a term share one nest of loops. A product of two sums stays one: its loops would multiply. A quotient
+/// of integers stays too: it rounds.
+Expr hoist_sums(const Expr& expr);
+
 /// Can values be put together in the result itself? Not where each would be rounded to an integer or a truth value first.
 bool reduces_in_place(AssignOp op, ScalarType result, ScalarType value);
 

@@ -19,7 +19,7 @@ std::optional<Scalar> swallows(BinaryOp op, Side side, const Scalar& value, Scal
     case BinaryOp::Div: return side == Side::Left && is_zero(value) ? std::optional(zero(type)) : std::nullopt;
     case BinaryOp::Add:
     case BinaryOp::Sub: {
-      if (!is_infinite(value)) return std::nullopt;
+      if (!is_infinite(value) || is_complex(type)) return std::nullopt;
       Scalar same = convert(value, type);
       return op == BinaryOp::Sub && side == Side::Right ? negate(same) : same;
     }
@@ -36,13 +36,61 @@ std::optional<Scalar> swallows(Function function, const Scalar& value, ScalarTyp
   return same_number(convert(value, type), last) ? std::optional(last) : std::nullopt;
 }
 
+namespace {
+
+// Elements that are not there, and swallow each other.
+bool are_opposed(BinaryOp op, const EvaluatedElement& a, const EvaluatedElement& b, ScalarType type) {
+  if (!a.absent || !b.absent) return false;
+  std::optional<Scalar> left = swallows(op, Side::Left, a.value, type),
+                        right = swallows(op, Side::Right, b.value, type);
+  return left && right && !same_number(*left, *right);
+}
+
+// A number of the host for what it may be: anything, so that nothing depends on it.
+Scalar any_value(const Argument& argument) {
+  bool plain = std::visit([](auto v) { return v != decltype(v){} && std::isfinite(std::abs(std::complex<double>(v))); },
+                          static_cast<const ScalarVariant&>(argument.value));
+  return plain ? argument.value : convert(1, argument.value.type());
+}
+
+}  // namespace
+
+bool cancels(const Binary& n) {
+  bool sum = n.op == BinaryOp::Add || n.op == BinaryOp::Sub;
+  return sum && are_opposed(n.op, at_nothing(n.a), at_nothing(n.b), type_of(n));
+}
+
+EvaluatedElement at_nothing(const Expr& expr) {
+  return match(
+      expr,
+      [](const Access& n) {
+        return EvaluatedElement{n.tensor.fill(), true};
+      },
+      [](const Literal& n) { return element_of(n); }, [](const Argument& n) { return EvaluatedElement{any_value(n)}; },
+      [](const Neg& n) { return negate(at_nothing(n.a)); },
+      [](const Binary& n) { return compute(n.op, at_nothing(n.a), at_nothing(n.b)); },
+      [](const Call& n) {
+        std::vector<EvaluatedElement> args;
+        for (const Expr& arg : n.args) args.push_back(at_nothing(arg));
+        return compute(n.function, n.domain, args);
+      },
+      [&](const Reduction& n) {
+        return compute(n.op, {identity(n.op, type_of(expr)), true}, at_nothing(n.body));
+      });
+}
+
 EvaluatedElement compute(BinaryOp op, const EvaluatedElement& a, const EvaluatedElement& b) {
   Scalar value = compute(op, a.value, b.value);
+  if (are_opposed(op, a, b, value.type())) return {value};
   if (a.absent)
     if (std::optional<Scalar> all = swallows(op, Side::Left, a.value, value.type())) return {*all, true};
   if (b.absent)
     if (std::optional<Scalar> all = swallows(op, Side::Right, b.value, value.type())) return {*all, true};
   return {value, a.absent && b.absent};
+}
+
+EvaluatedElement compute(const Binary& n, const EvaluatedElement& a, const EvaluatedElement& b) {
+  return cancels(n) ? EvaluatedElement{compute(n.op, a.value, b.value)} : compute(n.op, a, b);
 }
 
 EvaluatedElement compute(Function function, Domain domain, const std::vector<EvaluatedElement>& args) {
@@ -66,7 +114,8 @@ EvaluatedElement compute(AssignOp op, const EvaluatedElement& total, const Evalu
   ScalarType type = total.value.type();
   bool nothing = next.absent && same_number(convert(next.value, type), identity(op, type));
   if (nothing) return total;
-  return {convert(compute(op, total.value, next.value), type), false};
+  Scalar value = convert(compute(op, total.value, next.value), type), none = identity(op, type);
+  return {value, is_infinite(none) && same_number(value, none)};
 }
 
 }  // namespace spdistal::notation

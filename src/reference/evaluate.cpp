@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/require.hpp"
+#include "notation/concretize.hpp"
 #include "notation/element.hpp"
 
 namespace spdistal::reference {
@@ -22,11 +23,12 @@ class Evaluator {
     for (const IndexVar& var : assignment.lhs.indices) left_.insert(var);
     count_uses(assignment.rhs, total_);
     each<Reduction>(assignment.rhs, [&](const Reduction& n) { explicit_.insert(n.var); });
-    value = formula(assignment.rhs);
+    Expr rhs = hoist_sums(with_sums(assignment.rhs));
     // Another operation than a sum reduces the whole right side.
     if (!sums_)
       for (const auto& [var, uses] : total_)
-        if (is_open(var)) value = reduced_over(var, assignment.op, type_of(assignment.rhs), value);
+        if (is_open(var)) rhs = Reduction{assignment.op, var, rhs};
+    value = value_for(assignment.lhs, assignment.op, rhs);
   }
 
   int64_t size(const IndexVar& var) const { return variables_.at(var).size; }
@@ -67,36 +69,47 @@ class Evaluator {
     return held;
   }
 
-  // The value of expr, summed over the variables for which it is the smallest holder.
-  Formula formula(const Expr& expr) {
-    Formula out = plain(expr);
+  // Every part with sums over the variables for which it is the smallest holder.
+  Expr with_sums(const Expr& expr) const {
+    Expr out = map_children(expr, [&](const Expr& child) { return with_sums(child); });
     for (const auto& [var, uses] : uses_in(expr))
       if (sums_ && is_open(var) && uses == total_.at(var) && !held_by_child(expr, var))
-        out = reduced_over(var, AssignOp::Add, type_of(expr), out);
+        out = Reduction{AssignOp::Add, var, out};
     return out;
   }
   // Is nothing said of what happens with its values?
   bool is_open(const IndexVar& var) const { return !left_.contains(var) && !explicit_.contains(var); }
+  // What the result takes as it is, or on top of what it holds, is put together in its type, too.
+  Formula value_for(const Access& lhs, AssignOp op, const Expr& rhs) {
+    if (auto* n = rhs.as<Reduction>(); n && (op == AssignOp::Set || op == n->op))
+      return reduced_over(n->var, n->op, type_of_total(n->op, type_of(n->body), lhs.tensor.type()),
+                          value_for(lhs, n->op, n->body));
+    if (auto* n = rhs.as<Binary>(); n && op == AssignOp::Set && structurally_equal(n->a, Expr(lhs)))
+      if (n->op == BinaryOp::Add || n->op == BinaryOp::Mul)
+        return binary(*n, formula(n->a), value_for(lhs, n->op == BinaryOp::Add ? AssignOp::Add : AssignOp::Mul, n->b));
+    return formula(rhs);
+  }
   Formula reduced_over(const IndexVar& var, AssignOp op, ScalarType type, Formula term) {
-    return [&variable = variables_.at(var), op, term = std::move(term), type = reduced_type(op, type)] {
+    return [&variable = variables_.at(var), op, term = std::move(term), type] {
       EvaluatedElement total{identity(op, type), true};
       for (variable.value = 0; variable.value < variable.size; variable.value++) total = compute(op, total, term());
       return total;
     };
   }
-  Formula plain(const Expr& expr) {
+  static Formula binary(const Binary& n, Formula a, Formula b) {
+    return [op = n.op, cancels = cancels(n), a = std::move(a), b = std::move(b)] {
+      EvaluatedElement left = a(), right = b();
+      return cancels ? EvaluatedElement{compute(op, left.value, right.value)} : compute(op, left, right);
+    };
+  }
+  Formula formula(const Expr& expr) {
     return match(
         expr, [&](const Access& n) { return element_of(n); },
         [&](const Literal& n) -> Formula { return [element = notation::element_of(n)] { return element; }; },
         // A number of the host is a value, be it zero.
         [&](const Argument& n) -> Formula { return [element = EvaluatedElement{n.value}] { return element; }; },
         [&](const Neg& n) -> Formula { return [a = formula(n.a)] { return negate(a()); }; },
-        [&](const Binary& n) -> Formula {
-          return [op = n.op, a = formula(n.a), b = formula(n.b)] {
-            EvaluatedElement left = a();
-            return compute(op, left, b());
-          };
-        },
+        [&](const Binary& n) -> Formula { return binary(n, formula(n.a), formula(n.b)); },
         [&](const Call& n) -> Formula {
           std::vector<Formula> args;
           for (const Expr& arg : n.args) args.push_back(formula(arg));
@@ -106,7 +119,7 @@ class Evaluator {
             return compute(function, domain, values);
           };
         },
-        [&](const Reduction& n) { return reduced_over(n.var, n.op, type_of(n.body), formula(n.body)); });
+        [&](const Reduction& n) { return reduced_over(n.var, n.op, type_of(expr), formula(n.body)); });
   }
   Formula element_of(const Access& access) {
     std::vector<const int64_t*> at;

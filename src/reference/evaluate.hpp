@@ -1,6 +1,7 @@
 // A statement of index notation, evaluated straight from its definition: for every element on the left, the value of the
 // right side, where a variable that stands on the right only is summed at the smallest sub-expression that holds all its
-// uses.
+// uses. Sums move out of products, c * (x + y) is c * x + c * y, and a sum that the result takes is added up in the type of
+// its terms and of the result, promoted.
 //
 // What is not stored (`Array::absent`), and a zero in the text, is zero for good (`element.hpp`). For numbers that are finite,
 // and divisors other than zero, that is what arithmetic gives anyway.

@@ -7,7 +7,7 @@
 
 #include "base/require.hpp"
 #include "format/questions.hpp"
-#include "notation/presence.hpp"
+#include "notation/element.hpp"
 
 namespace spdistal::reference {
 
@@ -67,12 +67,14 @@ class ElementTree {
   std::vector<std::vector<ElementAt>> levels_;
 };
 
-// What elements of the result begin with that nothing is assigned to.
+// What elements of the result begin with: a reduction of nothing, or what nothing is assigned to.
 Scalar first_value(const ConcreteStatement& statement) {
-  bool reduces = false;
-  each<Assign>(statement.body,
-               [&](const Assign& a) { reduces |= a.lhs.tensor == statement.result && a.op != AssignOp::Set; });
-  return reduces ? background_of(statement) : statement.result.fill();
+  Scalar out = statement.result.fill();
+  each<Assign>(statement.body, [&](const Assign& a) {
+    if (a.lhs.tensor != statement.result || a.op == AssignOp::Set) return;
+    out = convert(identity(a.op, reduced_type(a.op, type_of(a.rhs))), out.type());
+  });
+  return out;
 }
 
 class Executor {
@@ -197,13 +199,17 @@ class Executor {
         [&](const Access& n) {
           const DenseArray& array = arrays_.at(n.tensor);
           size_t position = array.position(coordinates(n));
-          return EvaluatedElement{array.values[position], !array.absent.empty() && array.absent[position]};
+          const Scalar& value = array.values[position];
+          // A temporary has a value everywhere; an infinity that stands for nothing in it is nothing.
+          if (n.tensor.origin() == Origin::Temporary)
+            return EvaluatedElement{value, is_infinite(value) && same_number(value, n.tensor.fill())};
+          return EvaluatedElement{value, !array.absent.empty() && array.absent[position]};
         },
         [&](const Literal& n) { return element_of(n); }, [&](const Argument& n) { return EvaluatedElement{n.value}; },
         [&](const Neg& n) { return negate(evaluate(n.a)); },
         [&](const Binary& n) {
           EvaluatedElement a = evaluate(n.a);
-          return compute(n.op, a, evaluate(n.b));
+          return compute(n, a, evaluate(n.b));
         },
         [&](const Call& n) {
           std::vector<EvaluatedElement> args;

@@ -1,5 +1,6 @@
 #include "reference/products.hpp"
 
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -70,6 +71,7 @@ class Multiplier {
     switch (n.op) {
       case BinaryOp::Div:
         if (b->size() != 1 || !(*b)[0].factors.empty()) return std::nullopt;
+        if ((*b)[0].coefficient == 0.0) return std::nullopt;
         for (Product& product : *a) product.coefficient /= (*b)[0].coefficient;
         return a;
       case BinaryOp::Mul:
@@ -90,7 +92,9 @@ class Multiplier {
 
   static Products constant(const Scalar& value) {
     Scalar number = convert(value, ScalarType::Complex128);
-    return std::vector{Product{std::get<Complex>(static_cast<const ScalarVariant&>(number)), {}}};
+    Complex coefficient = std::get<Complex>(static_cast<const ScalarVariant&>(number));
+    if (!std::isfinite(coefficient.real()) || !std::isfinite(coefficient.imag())) return std::nullopt;
+    return std::vector{Product{coefficient, {}}};
   }
 
   Products plain(const Expr& expr) {

@@ -18,7 +18,7 @@ struct Product {
 };
 
 /// Empty where the statement is no sum of products (it has functions, divides by a tensor, or rounds to whole numbers on
-/// the way). `size` tells how many values a variable has.
+/// the way), or has numbers that are not finite, or divides by zero: what swallows what is decided element by element. `size` tells how many values a variable has.
 std::optional<std::vector<Product>> multiply_out(const notation::Assignment& assignment,
                                                  const std::function<int64_t(const IndexVar&)>& size);
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <complex>
 #include <set>
 
 #include "format/fill.hpp"
@@ -16,41 +14,9 @@
 namespace spdistal {
 
 using namespace notation;
-using notation::EvaluatedElement;
 
 namespace {
 
-// A number of the host for what it may be: anything, so that what a statement may do does not depend on it.
-Scalar any_value(const Argument& argument) {
-  bool plain = std::visit([](auto v) { return v != decltype(v){} && std::isfinite(std::abs(std::complex<double>(v))); },
-                          static_cast<const ScalarVariant&>(argument.value));
-  return plain ? argument.value : notation::convert(1, argument.value.type());
-}
-
-// An expression where its tensors store nothing. What is divided by a tensor counts as zero with it.
-EvaluatedElement at_nothing(const Expr& expr) {
-  return match(
-      expr,
-      [](const notation::Access& n) {
-        return EvaluatedElement{n.tensor.fill(), true};
-      },
-      [](const Literal& n) { return notation::element_of(n); },
-      [](const Argument& n) { return EvaluatedElement{any_value(n)}; },
-      [](const Neg& n) { return notation::negate(at_nothing(n.a)); },
-      [](const Binary& n) {
-        EvaluatedElement a = at_nothing(n.a);
-        return notation::compute(n.op, a, at_nothing(n.b));
-      },
-      [](const Call& n) {
-        std::vector<EvaluatedElement> args;
-        for (const Expr& arg : n.args) args.push_back(at_nothing(arg));
-        return notation::compute(n.function, n.domain, args);
-      },
-      [&](const Reduction& n) {
-        EvaluatedElement nothing{identity(n.op, type_of(expr)), true};
-        return notation::compute(n.op, nothing, at_nothing(n.body));
-      });
-}
 Scalar value_at_nothing(const Expr& expr) { return at_nothing(expr).value; }
 
 bool is_number(const Expr& expr) { return expr.is<Literal>() || expr.is<Argument>(); }

@@ -11,7 +11,6 @@
 #include "ir/print.hpp"
 #include "ir/verify.hpp"
 #include "notation/arithmetic.hpp"
-#include "notation/presence.hpp"
 #include "oracle/renumbered.hpp"
 #include "oracle/walk.hpp"
 #include "reference/evaluate.hpp"
@@ -76,7 +75,7 @@ class InPieces {
     if (statement_.start == Start::Old) sum = arrays_.at(result);
     else
       std::fill(sum.values.begin(), sum.values.end(),
-                convert(dense ? background_of(statement_) : result.fill(), result.type()));
+                convert(dense ? reduction_.second : result.fill(), result.type()));
     came_.clear();
     Storage in_place = to_storage(sum, in_place_format(result));
 
@@ -266,9 +265,18 @@ class InPieces {
 
   // ---- results ----
 
+  // The operation by which values come to the result, and what it gives of none; they are added where each comes once.
+  static std::pair<AssignOp, Scalar> reduction_of(const ConcreteStatement& statement) {
+    std::pair<AssignOp, Scalar> out{AssignOp::Add, zero(statement.result.type())};
+    each<Assign>(statement.body, [&](const Assign& a) {
+      if (a.lhs.tensor == statement.result && a.op != AssignOp::Set)
+        out = {a.op, identity(a.op, reduced_type(a.op, type_of(a.rhs)))};
+    });
+    return out;
+  }
   // What comes to a place of a sparse result for the first time takes that of what was not there.
   void add(const Storage& part, reference::DenseArray& sum) {
-    AssignOp op = operation_of(statement_);
+    AssignOp op = reduction_.first;
     bool sparse = assembly != lower::Assembly::Dense && statement_.start != Start::Old;
     with_type(part.type(), [&](auto zero) {
       for_each<decltype(zero)>(part, [&](std::span<const int64_t> at, auto value) {
@@ -302,6 +310,7 @@ class InPieces {
 
   const Assignment& assignment_;
   const ConcreteStatement& statement_;
+  std::pair<AssignOp, Scalar> reduction_ = reduction_of(statement_);
   std::vector<IndexVar> outer_;
   const reference::Arrays& arrays_;
   std::mt19937_64& random_;

@@ -147,12 +147,12 @@ bool multiplies_up(const Assignment& assignment) {
   return found;
 }
 
-// May what is not stored be infinite? Sums of infinities of one sign are, and no operation makes something else of them.
+// May what is not stored be infinite? Sums of infinities are, or no number: no operation makes something else of them.
 bool may_be_infinite(const Assignment& assignment) {
   bool may = !multiplies_up(assignment);
-  each<Neg>(assignment.rhs, [&](const Neg&) { may = false; });
-  each<Binary>(assignment.rhs,
-               [&](const Binary& n) { may &= n.op == BinaryOp::Add || is_comparison(n.op) || is_logical(n.op); });
+  each<Binary>(assignment.rhs, [&](const Binary& n) {
+    may &= n.op == BinaryOp::Add || n.op == BinaryOp::Sub || is_comparison(n.op) || is_logical(n.op);
+  });
   return may;
 }
 
@@ -161,7 +161,9 @@ void draw_fills(std::mt19937_64& random, const Assignment& assignment, std::map<
   if (!one_in(random, 3)) return;
   const double infinity = std::numeric_limits<double>::infinity();
   std::vector<double> some = {1, -1, 2};
-  if (may_be_infinite(assignment)) some.push_back(one_in(random, 2) ? infinity : -infinity);
+  if (may_be_infinite(assignment))
+    for (double value : {infinity, -infinity})
+      if (one_in(random, 2)) some.push_back(value);
   double common = pick(random, some);
   for (auto& [name, format] : formats) try {
       if (one_in(random, 3)) continue;

@@ -227,7 +227,8 @@ class Planner {
   }
   // It begins with what it would be where nothing of the part is stored, or with the reduction of nothing.
   TensorVar make_workspace(const Expr& part, const std::vector<IndexVar>& reduced) const {
-    ScalarType type = reduced_type(reduced.empty() ? AssignOp::Add : assign_->op, type_of(part));
+    ScalarType type = reduced.empty() ? reduced_type(AssignOp::Add, type_of(part))
+                                      : type_of_total(assign_->op, type_of(part), assign_->lhs.tensor.type());
     Scalar begins = reduced.empty() ? fill_of(part).value_or(zero(type)) : identity(assign_->op, type);
     return TensorVar({Symbol(command_.workspace.text), type, sizes(),
                       dense_format(command_.loops.size()).filled(convert(begins, type)), Origin::Temporary});

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <random>
 
@@ -13,8 +14,8 @@ namespace {
 
 const double infinity = std::numeric_limits<double>::infinity();
 
-TensorVar vector_of(const std::string& name, double fill) {
-  return TensorVar({Symbol(name), ScalarType::Float64, {Extent(4)}, Format({Compressed}).filled(fill)});
+TensorVar vector_of(const std::string& name, ScalarType type, double fill) {
+  return TensorVar({Symbol(name), type, {Extent(4)}, Format({Compressed}).filled(fill)});
 }
 
 // One place, where each tensor stores something or nothing.
@@ -31,7 +32,7 @@ struct Place {
     return match(
         expr, [&](const Access& n) { return elements.at(n.tensor); }, [](const Literal& n) { return element_of(n); },
         [](const Argument& n) { return EvaluatedElement{n.value}; }, [&](const Neg& n) { return negate((*this)(n.a)); },
-        [&](const Binary& n) { return compute(n.op, (*this)(n.a), (*this)(n.b)); },
+        [&](const Binary& n) { return compute(n, (*this)(n.a), (*this)(n.b)); },
         [&](const Call& n) {
           std::vector<EvaluatedElement> args;
           for (const Expr& arg : n.args) args.push_back((*this)(arg));
@@ -46,10 +47,43 @@ struct Place {
 class Generator {
  public:
   explicit Generator(uint64_t seed) : random_(seed) {
-    for (double fill : {0.0, 1.0, infinity, -infinity}) tensors_.push_back(vector_of("t", fill));
+    const ScalarType types[] = {ScalarType::Float64, ScalarType::Float64, ScalarType::Int32, ScalarType::Complex128};
+    for (double fill : {0.0, 1.0, infinity, -infinity}) {
+      ScalarType type = types[pick(4)];
+      if (type == ScalarType::Complex128 && std::isinf(fill)) type = ScalarType::Float64;
+      tensors_.push_back(vector_of("t", type, fill));
+    }
   }
 
+  // One that has a meaning for its types.
   Expr expression(int depth) {
+    while (true)
+      if (Expr out = some_expression(depth); is_defined(out)) return out;
+  }
+  Place place() {
+    Place out;
+    for (const TensorVar& tensor : tensors_) {
+      bool stored = pick(2) == 0;
+      out.elements.emplace(tensor, stored ? EvaluatedElement{convert(some_value(), tensor.type())}
+                                          : EvaluatedElement{tensor.fill(), true});
+    }
+    return out;
+  }
+
+ private:
+  // Complex numbers have no order.
+  static bool is_defined(const Expr& expr) {
+    auto complex = [](const Expr& e) { return is_complex(type_of(e)); };
+    if (auto* n = expr.as<Reduction>()) return !complex(n->body) || n->op == AssignOp::Add || n->op == AssignOp::Mul;
+    if (auto* n = expr.as<Binary>())
+      return !is_comparison(n->op) || n->op == BinaryOp::Eq || n->op == BinaryOp::Ne ||
+             (!complex(n->a) && !complex(n->b));
+    auto* n = expr.as<Call>();
+    if (!n || std::none_of(n->args.begin(), n->args.end(), complex)) return true;
+    auto types = info(n->function).types;
+    return types != FunctionInfo::Types::Ordered && types != FunctionInfo::Types::Real;
+  }
+  Expr some_expression(int depth) {
     switch (depth == 0 ? pick(3) : pick(9)) {
       case 0:
       case 1: return Access{tensors_[pick(tensors_.size())], {i_}};
@@ -60,16 +94,6 @@ class Generator {
       default: return Binary{BinaryOp(pick(12)), expression(depth - 1), expression(depth - 1)};
     }
   }
-  Place place() {
-    Place out;
-    for (const TensorVar& tensor : tensors_) {
-      bool stored = pick(2) == 0;
-      out.elements.emplace(tensor, stored ? EvaluatedElement{some_value()} : EvaluatedElement{tensor.fill(), true});
-    }
-    return out;
-  }
-
- private:
   size_t pick(size_t n) { return size_t(random_() % n); }
   double some_value() {
     const double some[] = {0, 1, -1, 2, infinity, -infinity};
@@ -108,6 +132,33 @@ TEST(Presence, HoldsWhatIsComputedElementByElement) {
     absent += !presence.where;
   }
   EXPECT_GT(absent, 100);
+}
+
+TEST(Presence, InfinitiesOfTwoSignsSwallowNothing) {
+  IndexVar i("i");
+  TensorVar b = vector_of("b", ScalarType::Float64, infinity), c = vector_of("c", ScalarType::Float64, infinity);
+  Binary difference{BinaryOp::Sub, Access{b, {i}}, Access{c, {i}}};
+  EXPECT_TRUE(cancels(difference));
+  EXPECT_EQ(fill_of(difference), std::nullopt);
+  EvaluatedElement absent{infinity, true}, stored{2.0};
+  EXPECT_TRUE(
+      std::isnan(std::get<double>(static_cast<const ScalarVariant&>(compute(difference, absent, absent).value))));
+  EXPECT_FALSE(compute(difference, stored, absent).absent);
+  EXPECT_EQ(compute(difference, stored, absent).value, Scalar(-infinity));
+  // One of them alone does.
+  Binary sum{BinaryOp::Add, Access{b, {i}}, Access{c, {i}}};
+  EXPECT_FALSE(cancels(sum));
+  EXPECT_TRUE(compute(sum, EvaluatedElement{-infinity}, absent).absent);
+}
+
+TEST(Presence, ComplexSumsAreNotSwallowed) {
+  IndexVar i("i");
+  TensorVar b = vector_of("b", ScalarType::Complex128, 0);
+  Binary sum{BinaryOp::Add, Access{b, {i}}, Literal{infinity}};
+  EvaluatedElement element = compute(sum, {std::complex<double>(1, 2)}, {infinity, true});
+  EXPECT_EQ(element.value, Scalar(std::complex<double>(infinity, 2)));
+  EXPECT_FALSE(element.absent);
+  EXPECT_EQ(constant_of(sum), std::nullopt);
 }
 
 TEST(Presence, OfSemirings) {
