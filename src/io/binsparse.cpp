@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
-#include "io/json.hpp"
 
 namespace spdistal {
 namespace {
+
+using Json = nlohmann::json;
 
 // What is wrong, on its way to `parse`.
 struct WrongDescriptor {
@@ -45,28 +47,33 @@ std::vector<int> in_order(size_t n) {
   return out;
 }
 
-const Json& member(const Json& object, std::string_view name) {
-  const Json* found = object.find(name);
+// Null where there is none, or it is no object.
+const Json* find(const Json& object, const char* name) {
+  auto found = object.find(name);
+  return found == object.end() ? nullptr : &*found;
+}
+const Json& member(const Json& object, const char* name) {
+  const Json* found = find(object, name);
   if (!found) throw WrongDescriptor{fmt::format("it has no '{}'", name)};
   return *found;
 }
-template <class T>
-const T& member_as(const Json& object, std::string_view name, std::string_view what) {
-  const T* found = member(object, name).as<T>();
-  if (!found) throw WrongDescriptor{fmt::format("'{}' is no {}", name, what)};
-  return *found;
+const Json& member_of(Json::value_t kind, std::string_view what, const Json& object, const char* name) {
+  const Json& found = member(object, name);
+  if (found.type() != kind) throw WrongDescriptor{fmt::format("'{}' is no {}", name, what)};
+  return found;
+}
+const std::string& text_of(const Json& object, const char* name) {
+  return member_of(Json::value_t::string, "text", object, name).get_ref<const std::string&>();
 }
 int64_t size_in(const Json& json, std::string_view name) {
-  const int64_t* found = json.as<int64_t>();
-  if (!found || *found < 0) throw WrongDescriptor{fmt::format("'{}' is no size", name)};
-  return *found;
+  if (!json.is_number_unsigned() || json.get<uint64_t>() > uint64_t(INT64_MAX))
+    throw WrongDescriptor{fmt::format("'{}' is no size", name)};
+  return json.get<int64_t>();
 }
 
 void check_version(const Json& descriptor) {
   const Json& version = member(descriptor, "version");
-  auto* text = version.as<std::string>();
-  auto* number = version.as<double>();
-  std::string shown = text ? *text : number ? fmt::format("{}", *number) : "of another kind";
+  std::string shown = version.is_string() ? version.get<std::string>() : version.dump();
   if (shown != "0.1" && !shown.starts_with("0.1."))
     throw WrongDescriptor{fmt::format("its version is {}, where 0.1 is read", shown)};
 }
@@ -75,7 +82,7 @@ std::vector<BinsparseLevel> read_levels(const Json& custom, size_t order) {
   std::vector<BinsparseLevel> out;
   size_t dimensions = 0;
   for (const Json* level = &member(custom, "level");; level = &member(*level, "level")) {
-    const std::string& kind = member_as<std::string>(*level, "level_desc", "text");
+    const std::string& kind = text_of(*level, "level_desc");
     if (kind == "element") break;
     if (kind != "dense" && kind != "sparse") throw WrongDescriptor{fmt::format("there is no level '{}'", kind)};
     int64_t rank = size_in(member(*level, "rank"), "rank");
@@ -89,11 +96,12 @@ std::vector<BinsparseLevel> read_levels(const Json& custom, size_t order) {
 }
 
 std::vector<int> read_transpose(const Json& custom, size_t order) {
-  const Json* transpose = custom.find("transpose");
+  const Json* transpose = find(custom, "transpose");
   if (!transpose) return in_order(order);
   std::vector<int> out;
-  if (auto* list = transpose->as<Json::List>())
-    for (const Json& element : *list) out.push_back(int(std::min<int64_t>(size_in(element, "transpose"), INT32_MAX)));
+  if (transpose->is_array())
+    for (const Json& element : *transpose)
+      out.push_back(int(std::min<int64_t>(size_in(element, "transpose"), INT32_MAX)));
   std::vector<int> sorted = out;
   std::sort(sorted.begin(), sorted.end());
   if (sorted != in_order(order))
@@ -102,7 +110,7 @@ std::vector<int> read_transpose(const Json& custom, size_t order) {
 }
 
 void read_format(const Json& descriptor, BinsparseDescriptor& to) {
-  const std::string& name = member_as<std::string>(descriptor, "format", "text");
+  const std::string& name = text_of(descriptor, "format");
   if (name == "custom") {
     const Json& custom = member(descriptor, "custom");
     to.levels = read_levels(custom, to.dims.size());
@@ -121,9 +129,8 @@ void read_format(const Json& descriptor, BinsparseDescriptor& to) {
 }
 
 void read_structure(const Json& descriptor, BinsparseDescriptor& to) {
-  const Json* structure = descriptor.find("structure");
-  if (!structure) return;
-  std::string text = structure->as<std::string>() ? *structure->as<std::string>() : "";
+  if (!find(descriptor, "structure")) return;
+  const std::string& text = text_of(descriptor, "structure");
   bool upper = text.ends_with("_upper");
   std::string kind = text.substr(0, text.size() - std::min<size_t>(6, text.size()));
   constexpr std::pair<std::string_view, Symmetry> known[] = {
@@ -138,17 +145,17 @@ void read_structure(const Json& descriptor, BinsparseDescriptor& to) {
 
 BinsparseDescriptor read(const Json& json) {
   // Some have the descriptor alone, without the name around it.
-  const Json& descriptor = json.find("binsparse") ? *json.find("binsparse") : json;
+  const Json& descriptor = find(json, "binsparse") ? *find(json, "binsparse") : json;
   BinsparseDescriptor out;
   check_version(descriptor);
-  for (const Json& size : member_as<Json::List>(descriptor, "shape", "list"))
+  for (const Json& size : member_of(Json::value_t::array, "list", descriptor, "shape"))
     out.dims.push_back(size_in(size, "shape"));
   out.stored = size_in(member(descriptor, "number_of_stored_values"), "number_of_stored_values");
   read_format(descriptor, out);
-  for (const auto& [array, type] : member_as<Json::Members>(descriptor, "data_types", "object"))
-    out.types.emplace_back(array, type.as<std::string>() ? *type.as<std::string>() : "");
-  if (const Json* fill = descriptor.find("fill")) out.filled = fill->as<bool>() && *fill->as<bool>();
-  if (const Json* base = descriptor.find("index_base")) out.index_base = size_in(*base, "index_base");
+  for (const auto& [array, type] : member_of(Json::value_t::object, "object", descriptor, "data_types").items())
+    out.types.emplace_back(array, type.is_string() ? type.get<std::string>() : "");
+  if (const Json* fill = find(descriptor, "fill")) out.filled = *fill == true;
+  if (const Json* base = find(descriptor, "index_base")) out.index_base = size_in(*base, "index_base");
   if (out.index_base > 1) throw WrongDescriptor{fmt::format("its 'index_base' is {}, not 0 or 1", out.index_base)};
   read_structure(descriptor, out);
   return out;
@@ -176,10 +183,10 @@ std::string print_format(const BinsparseDescriptor& of) {
 }  // namespace
 
 Result<BinsparseDescriptor> BinsparseDescriptor::parse(std::string_view text) {
-  Result<Json> json = Json::parse(text);
-  if (!json) return Diagnostic{"it is no JSON: " + json.refusal().message, {}, {}};
   try {
-    return read(*json);
+    return read(Json::parse(text));
+  } catch (const Json::parse_error& wrong) {
+    return Diagnostic{fmt::format("it is no JSON: at character {} something else is expected", wrong.byte), {}, {}};
   } catch (const WrongDescriptor& refusal) { return Diagnostic{refusal.message, {}, {}}; }
 }
 

@@ -20,6 +20,7 @@ class Spdistal(CMakePackage):
     depends_on("mpi")
     depends_on("fmt")
     depends_on("zlib-api")
+    depends_on("nlohmann-json", type="build")
     depends_on("hdf5~mpi", when="+hdf5")
     depends_on("cli11", when="+tools", type="build")
     conflicts("%gcc@:11")
