@@ -17,7 +17,7 @@ struct GiveBack {
   size_t bytes;
   void operator()(std::byte* data) const noexcept {
     held.fetch_sub(bytes, std::memory_order_relaxed);
-    pool->give({data, bytes});
+    if (pool) pool->give({data, bytes});
   }
 };
 
@@ -27,15 +27,31 @@ struct Taken {
   PoolBlock::Contents contents;
 };
 
+bool exceeds_limit(size_t bytes) {
+  size_t limit = most.load(std::memory_order_relaxed);
+  return bytes > limit || held.load(std::memory_order_relaxed) > limit - bytes;
+}
+
 Taken take(size_t bytes, Place place) {
   Pool& pool = pool_of(place);
-  size_t limit = most.load(std::memory_order_relaxed);
-  if (bytes > limit || held.load(std::memory_order_relaxed) > limit - bytes)
-    throw OutOfMemory(bytes, place, Purpose::current());
+  if (exceeds_limit(bytes)) throw OutOfMemory(bytes, place, Purpose::current());
   PoolBlock block = pool.take(bytes);
   if (!block.data) throw OutOfMemory(bytes, place, Purpose::current());
   held.fetch_add(block.bytes, std::memory_order_relaxed);
   return {{block.data, GiveBack{&pool, block.bytes}}, block.bytes, block.contents};
+}
+
+// The same memory with more behind it, where nobody else has it and the pool can do that.
+bool grow(std::shared_ptr<std::byte>& memory, size_t bytes) {
+  GiveBack* held_by = std::get_deleter<GiveBack>(memory);
+  if (!held_by || memory.use_count() != 1 || exceeds_limit(bytes - held_by->bytes)) return false;
+  auto [pool, before] = *held_by;
+  PoolBlock grown = pool->grow({memory.get(), before}, bytes);
+  if (!grown.data) return false;
+  held_by->pool = nullptr;  // nothing is left to give back
+  held.fetch_add(grown.bytes, std::memory_order_relaxed);
+  memory = {grown.data, GiveBack{pool, grown.bytes}};
+  return true;
 }
 
 }  // namespace
@@ -102,6 +118,11 @@ void Buffer::shrink(size_t bytes) {
 void Buffer::make_room(size_t bytes) {
   if (bytes <= capacity_) return;
   require(!is_borrowed_, "borrowed memory is as large as it is");
+  if (!mirror_ && grow(memory_, bytes)) {
+    size_t before = std::exchange(capacity_, std::get_deleter<GiveBack>(memory_)->bytes);
+    if (place_.is_visible()) poison_fresh({memory_.get() + before, bytes - before});
+    return;
+  }
   Buffer out = uninitialized(bytes, place_);
   if (capacity_ > 0) pool_of(place_).copy(out.data(), data(), capacity_);
   out.bytes_ = bytes_;

@@ -108,6 +108,19 @@ class HostPool final : public Pool {
     else std::free(block.data);
   }
 
+  // Pages move as they are: the system is told of another place for them.
+  PoolBlock grow(PoolBlock block, size_t bytes) noexcept override {
+    if (!is_large(block) || bytes > SIZE_MAX / 2) return {};
+    size_t room = rounded_up(bytes, huge_page);
+    if (mremap(block.data, block.bytes, room, 0) != MAP_FAILED) return {block.data, room};
+    PoolBlock fresh = map_pages(room);
+    if (!fresh.data) return {};
+    if (mremap(block.data, block.bytes, room, MREMAP_MAYMOVE | MREMAP_FIXED, fresh.data) != MAP_FAILED)
+      return {fresh.data, room};
+    munmap(fresh.data, fresh.bytes);
+    return {};
+  }
+
   void fill(std::byte* to, std::byte value, size_t bytes) override {
 #pragma omp parallel for schedule(static) if (bytes >= huge_page)
     for (size_t at = 0; at < bytes; at += huge_page) std::memset(to + at, int(value), std::min(huge_page, bytes - at));

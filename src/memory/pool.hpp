@@ -22,6 +22,9 @@ class Pool {
   /// At least so many bytes, aligned to 64; none (data == nullptr) where there are no more.
   virtual PoolBlock take(size_t bytes) = 0;
   virtual void give(PoolBlock block) noexcept = 0;
+  /// A block of this place, larger: with at least so many bytes and what the block has at its beginning, here or elsewhere.
+  /// None where that takes copying; the block is as it was then.
+  virtual PoolBlock grow(PoolBlock, size_t) noexcept { return {}; }
   /// Within the place; done when they return.
   virtual void fill(std::byte* to, std::byte value, size_t bytes) = 0;
   virtual void copy(std::byte* to, const std::byte* from, size_t bytes) = 0;

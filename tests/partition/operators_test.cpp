@@ -149,6 +149,21 @@ void check_value_operators(uint64_t seed) {
 TEST(ValueOperators, AgreeWithTheirDefinitionsOn32BitIndices) { check_value_operators<int32_t>(14); }
 TEST(ValueOperators, AgreeWithTheirDefinitionsOn64BitIndices) { check_value_operators<int64_t>(15); }
 
+// Far more positions than a thread takes in one turn, and sets that end anywhere in words and turns.
+TEST(ValueOperators, FindTheSameCoordinatesInArraysThatThreadsShare) {
+  Random random(16);
+  for (int64_t dim : {70000, 200001, 3000000}) {
+    std::vector<int32_t> crd;
+    for (int64_t p = 0; p < 300000; p++) crd.push_back(int32_t(p % 3 == 0 ? pick(random, 0, dim - 1) : p % dim));
+    Space positions = Space::from_intervals({{7, 8}, {50, 200000}, {200001, 299999}});
+    std::vector<bool> occurs(size_t(dim), false);
+    for (const Range& part : positions.sides())
+      for (int64_t p = part.lo; p < part.hi; p++) occurs[size_t(crd[size_t(p)])] = true;
+    EXPECT_EQ(image_by_value(positions, LocalCrd<int32_t>{crd, 0}),
+              where(dim, [&](int64_t x) { return occurs[size_t(x)]; }));
+  }
+}
+
 TEST(ValueOperators, FindCoordinatesFarApartWithoutAnArrayBetween) {
   int64_t far = int64_t(1) << 60;
   std::vector<int64_t> crd{far, 3, far + 1, 3, 0};

@@ -101,6 +101,28 @@ TEST(Buffer, KeepsAllOfItsMemoryWhenThereIsMoreRoom) {
   }
 }
 
+TEST(Buffer, LeavesItsMemoryToWhoeverKeepsItWhenItMovesForMoreRoom) {
+  Buffer buffer = Buffer::uninitialized(size_t(4) << 20);
+  std::iota(words(buffer).begin(), words(buffer).end(), uint64_t(7));
+  std::shared_ptr<const void> kept = buffer.owner();
+  buffer.make_room(size_t(64) << 20);
+  std::ranges::fill(words(buffer), uint64_t(1));
+  const auto* before = static_cast<const uint64_t*>(kept.get());
+  for (size_t k = 0; k < words(buffer).size(); k++) ASSERT_EQ(before[k], k + 7);
+}
+
+TEST(Buffer, CountsWhatItHoldsHoweverItCameToMoreRoom) {
+  size_t before = bytes_held();
+  {
+    Buffer buffer = Buffer::uninitialized(size_t(4) << 20);
+    for (size_t room = size_t(5) << 20; room < size_t(200) << 20; room *= 2) {
+      buffer.make_room(room);
+      EXPECT_EQ(bytes_held() - before, buffer.capacity());
+    }
+  }
+  EXPECT_EQ(bytes_held(), before);
+}
+
 TEST(Buffer, OfSomebodyElseIsUsedInPlaceKeptAliveAndNeverGrows) {
   auto mine = std::make_shared<std::vector<std::byte>>(16);
   std::weak_ptr<std::vector<std::byte>> watched = mine;
