@@ -6,7 +6,9 @@
 
 #include "format/fill.hpp"
 #include "level/level.hpp"
+#include "memory/copy.hpp"
 #include "tensor/pack.hpp"
+#include "tensor/tree.hpp"
 
 namespace spdistal {
 namespace {
@@ -57,8 +59,36 @@ Outgoing coordinates_at(const IndexArray& array, Range positions, IndexWidth wid
 
 }  // namespace
 
-std::vector<Outgoing> outgoing(const Storage& storage, const SlicePositions& slice) {
-  const Pattern& pattern = storage.pattern();
+// Levels with places stand first or last, and the arrays of the others say nothing of what lies outside of a slice.
+bool can_be_sliced(const Format& format, const std::vector<int64_t>& dims) {
+  Tree tree(format, dims);
+  for (size_t k = 0; k < format.order(); k++) {
+    const LevelFormat& level = format.levels()[k];
+    if (level.arrays().empty() && k != 0 && k < tree.tail()) return false;
+    for (const LevelArray& array : level.arrays())
+      if (array.holds != Holds::Segments && array.holds != Holds::Coordinates) return false;
+  }
+  return format.order() > 0;
+}
+
+SlicePositions slice_around(const Pattern& pattern, size_t k, Range at) {
+  SlicePositions out(pattern.order());
+  out[k] = at;
+  auto functions = [&](size_t level) -> const LevelFunctions& {
+    return functions_of(pattern.format().levels()[level]);
+  };
+  for (size_t j = k; j > 0; j--) {
+    const LevelArrays& level = pattern.level(j);
+    out[j - 1] = {functions(j).parent(level, out[j].lo), functions(j).parent(level, out[j].hi - 1) + 1};
+  }
+  for (size_t j = k + 1; j < pattern.order() && out[j - 1].size() > 0; j++) {
+    const LevelArrays& level = pattern.level(j);
+    out[j] = {functions(j).children(level, out[j - 1].lo).lo, functions(j).children(level, out[j - 1].hi - 1).hi};
+  }
+  return out;
+}
+
+std::vector<Outgoing> outgoing(const Pattern& pattern, const SlicePositions& slice) {
   std::vector<Outgoing> out;
   for (size_t k = 0; k < slice.size(); k++)
     for (size_t n = 0; n < pattern.level(k).arrays.size(); n++) {
@@ -67,21 +97,63 @@ std::vector<Outgoing> outgoing(const Storage& storage, const SlicePositions& sli
         out.push_back(coordinates_at(array, slice[k], coordinate_width(pattern.level(k).dim)));
       else if (k > 0) out.push_back(begins_below(array, slice[k - 1], slice[k]));
     }
-  size_t bytes = size_of(storage.type());
-  out.push_back({{storage.value_bytes() + size_t(slice.back().lo) * bytes, size_t(slice.back().size()) * bytes}});
   return out;
 }
 
-Joined::Joined(const Format& format, const std::vector<int64_t>& dims, ScalarType type,
-               const std::vector<Range>& ranges, std::vector<Part> parts)
-    : format_(of_one_piece(format)), dims_(dims), type_(type), parts_(std::move(parts)) {
-  for (size_t k = 0; k < format.order(); k++) place(k, ranges[size_t(format.mode_order()[k])]);
-  int64_t brought = 0, all = levels_.back().positions;
-  for (const Part& part : parts_) brought += part.counts.back();
-  values_ = brought == all ? Buffer::uninitialized(size_t(all) * size_of(type)) : filled_values(all, format_, type);
+Outgoing outgoing_values(const Storage& storage, const SlicePositions& slice) {
+  size_t bytes = size_of(storage.type());
+  return {{storage.value_bytes() + size_t(slice.back().lo) * bytes, size_t(slice.back().size()) * bytes}};
 }
 
-void Joined::place(size_t k, Range range) {
+void copy(const std::vector<Outgoing>& from, const std::vector<std::span<std::byte>>& to) {
+  for (size_t k = 0; k < from.size(); k++) memory::copy_large(to[k].data(), from[k].bytes.data(), to[k].size());
+}
+
+void exchange(runtime::Transport& transport, const std::vector<ArrivingBytes>& arriving,
+              const std::vector<LeavingBytes>& leaving) {
+  int tag = transport.fresh_tag(), here = transport.rank();
+  runtime::Pending pending;
+  for (const ArrivingBytes& part : arriving)
+    for (std::span<std::byte> bytes : part.bytes)
+      if (part.from != here && !bytes.empty()) transport.receive(bytes, part.from, tag, pending);
+  for (const LeavingBytes& part : leaving)
+    for (const Outgoing& bytes : part.bytes)
+      if (part.to != here && !bytes.bytes.empty()) transport.send(bytes.bytes, part.to, tag, pending);
+  auto kept = arriving.begin();
+  for (const LeavingBytes& part : leaving) {
+    if (part.to != here) continue;
+    kept = std::ranges::find(kept, arriving.end(), here, &ArrivingBytes::from);
+    copy(part.bytes, kept++->bytes);
+  }
+  transport.wait(pending);
+}
+
+JoinedPattern::JoinedPattern(const Format& format, const std::vector<int64_t>& dims, ScalarType type,
+                             const std::vector<Range>& ranges, std::vector<Part> parts)
+    : format_(of_one_piece(format)), dims_(dims), type_(type), parts_(std::move(parts)) {
+  for (size_t k = 0; k < format.order(); k++) place(k, ranges[size_t(format.mode_order()[k])]);
+}
+
+Joined::Joined(JoinedPattern pattern, ScalarType type) : pattern_(std::move(pattern)), type_(type) {
+  int64_t brought = 0, all = pattern_.positions();
+  for (const Part& part : parts()) brought += part.counts.back();
+  values_ = brought == all ? Buffer::uninitialized(size_t(all) * size_of(type))
+                           : filled_values(all, pattern_.format(), type);
+}
+
+std::vector<std::span<std::byte>> Joined::incoming(size_t part) {
+  std::vector<std::span<std::byte>> out = pattern_.incoming(part);
+  Range at = pattern_.positions_of(part);
+  out.push_back({values_.data() + size_t(at.lo) * size_of(type_), size_t(at.size()) * size_of(type_)});
+  return out;
+}
+
+Range JoinedPattern::positions_of(size_t part) const {
+  int64_t first = levels_.back().at[part];
+  return {first, first + parts_[part].counts.back()};
+}
+
+void JoinedPattern::place(size_t k, Range range) {
   Level level{k, range};
   bool listed = !format_.levels()[k].arrays().empty();
   for (size_t p = 0; p < parts_.size(); p++) {
@@ -98,7 +170,7 @@ void Joined::place(size_t k, Range range) {
   levels_.push_back(std::move(level));
 }
 
-void Joined::make_rooms(Level& level) const {
+void JoinedPattern::make_rooms(Level& level) const {
   size_t k = level.number, dimension = size_t(format_.mode_order()[k]);
   for (const LevelArray& array : format_.levels()[k].arrays()) {
     bool segments = array.holds == Holds::Segments;
@@ -116,21 +188,19 @@ void Joined::make_rooms(Level& level) const {
   }
 }
 
-std::vector<std::span<std::byte>> Joined::incoming(size_t part) {
+std::vector<std::span<std::byte>> JoinedPattern::incoming(size_t part) {
   std::vector<std::span<std::byte>> out;
-  auto elements = [&](Buffer& buffer, const Level& level, size_t bytes) {
-    out.push_back({buffer.data() + size_t(level.at[part]) * bytes, size_t(parts_[part].counts[level.number]) * bytes});
-  };
   for (Level& level : levels_)
     for (Room& room : level.rooms) {
-      if (room.holds == Holds::Coordinates) elements(room.bytes, level, size_t(room.width));
+      size_t bytes = size_t(room.width), count = size_t(parts_[part].counts[level.number]);
+      if (room.holds == Holds::Coordinates)
+        out.push_back({room.bytes.data() + size_t(level.at[part]) * bytes, count * bytes});
       else if (level.number > 0) out.push_back({room.begins[part].data(), room.begins[part].size()});
     }
-  elements(values_, levels_.back(), size_of(type_));
   return out;
 }
 
-Storage Joined::finish() && {
+PatternHandle JoinedPattern::finish() && {
   std::vector<LevelArrays> levels;
   for (Level& level : levels_) {
     LevelArrays& out = levels.emplace_back(
@@ -142,11 +212,11 @@ Storage Joined::finish() && {
       out.arrays.push_back({name, IndexArray(std::move(room.bytes), room.width)});
     }
   }
-  return Storage(std::make_shared<const Pattern>(format_, dims_, std::move(levels)), type_, std::move(values_));
+  return std::make_shared<const Pattern>(format_, dims_, std::move(levels));
 }
 
 // Positions of parts follow each other; parents that no part has have none.
-void Joined::join_begins(const Level& level, Room& room) const {
+void JoinedPattern::join_begins(const Level& level, Room& room) const {
   with_width(room.width, [&](auto zero) {
     using I = decltype(zero);
     auto* out = reinterpret_cast<I*>(room.bytes.data());

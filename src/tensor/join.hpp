@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "memory/buffer.hpp"
+#include "runtime/transport/transport.hpp"
 #include "tensor/storage.hpp"
 
 namespace spdistal {
@@ -11,14 +12,36 @@ namespace spdistal {
 /// Of each level the positions that a slice has, in the storage that it is cut from.
 using SlicePositions = std::vector<Range>;
 
+/// Whether parts of such a tensor that are consecutive in storage order can be cut out and put together as they lie.
+bool can_be_sliced(const Format& format, const std::vector<int64_t>& dims);
+/// The positions of all levels that belong to those of one, which are not none.
+SlicePositions slice_around(const Pattern& pattern, size_t level, Range positions);
+
 /// Bytes that leave: where they lie, or in memory of their own.
 struct Outgoing {
   std::span<const std::byte> bytes;
   Buffer own = {};
 };
-/// What a slice is made of: the arrays of all levels, as narrow as pieces have them, then the values. Everything hangs from
-/// one root, which needs no array.
-std::vector<Outgoing> outgoing(const Storage& storage, const SlicePositions& slice);
+/// What a slice is made of: the arrays of all levels, as narrow as pieces have them. Everything hangs from one root, which
+/// needs no array.
+std::vector<Outgoing> outgoing(const Pattern& pattern, const SlicePositions& slice);
+Outgoing outgoing_values(const Storage& storage, const SlicePositions& slice);
+
+/// Within a rank.
+void copy(const std::vector<Outgoing>& from, const std::vector<std::span<std::byte>>& to);
+
+/// What a rank sends to another, and where it wants what comes.
+struct LeavingBytes {
+  int to;
+  std::vector<Outgoing> bytes;
+};
+struct ArrivingBytes {
+  int from;
+  std::vector<std::span<std::byte>> bytes;
+};
+/// Collective. What leaves for a rank does so in the order in which that rank expects it; a rank may be its own.
+void exchange(runtime::Transport& transport, const std::vector<ArrivingBytes>& arriving,
+              const std::vector<LeavingBytes>& leaving);
 
 struct Part {
   size_t source;                // its place in storage order
@@ -26,20 +49,24 @@ struct Part {
   std::vector<int64_t> counts;  // positions of each level
 };
 
-/// A piece that its parts are brought into.
-class Joined {
+/// The pattern of a piece, which its parts are brought into.
+class JoinedPattern {
  public:
-  /// `ranges` are those of the dimensions. Throws
-  /// UserError for levels with places that do not fit into memory.
-  Joined(const Format& format, const std::vector<int64_t>& dims, ScalarType type, const std::vector<Range>& ranges,
-         std::vector<Part> parts);
+  /// `ranges` are those of the dimensions; values of the type belong to it. Throws UserError for levels with places that do
+  /// not fit into memory.
+  JoinedPattern(const Format& format, const std::vector<int64_t>& dims, ScalarType type,
+                const std::vector<Range>& ranges, std::vector<Part> parts);
 
+  const Format& format() const { return format_; }
   /// In storage order.
   const std::vector<Part>& parts() const { return parts_; }
   /// Where a part goes, in the order of `outgoing`.
   std::vector<std::span<std::byte>> incoming(size_t part);
+  /// Positions of the last level, and those of a part.
+  int64_t positions() const { return levels_.back().positions; }
+  Range positions_of(size_t part) const;
   /// When all are there.
-  Storage finish() &&;
+  PatternHandle finish() &&;
 
  private:
   // An array of a level. What tells where positions begin arrives part by part, each counted from 0.
@@ -68,6 +95,21 @@ class Joined {
   ScalarType type_;
   std::vector<Part> parts_;
   std::vector<Level> levels_;
+};
+
+/// The same with values.
+class Joined {
+ public:
+  Joined(JoinedPattern pattern, ScalarType type);
+
+  const std::vector<Part>& parts() const { return pattern_.parts(); }
+  /// Where a part goes: arrays, then values.
+  std::vector<std::span<std::byte>> incoming(size_t part);
+  Storage finish() && { return Storage(std::move(pattern_).finish(), type_, std::move(values_)); }
+
+ private:
+  JoinedPattern pattern_;
+  ScalarType type_;
   Buffer values_;
 };
 

@@ -18,17 +18,6 @@ namespace {
 
 bool is_listed(const LevelFormat& level) { return !level.arrays().empty(); }
 
-// Levels with places stand first or last, and the arrays of the others say nothing of what lies outside of a slice.
-bool can_be_sliced(const Format& format, const Tree& tree) {
-  for (size_t k = 0; k < format.order(); k++) {
-    const LevelFormat& level = format.levels()[k];
-    if (!is_listed(level) && k != 0 && k < tree.tail()) return false;
-    for (const LevelArray& array : level.arrays())
-      if (array.holds != Holds::Segments && array.holds != Holds::Coordinates) return false;
-  }
-  return format.order() > 0;
-}
-
 // ---- what colours take ----
 
 // An interval of the first level's coordinates, or a block of positions.
@@ -56,7 +45,7 @@ std::optional<TakenShare> taken_by(const Share& share, const Format& format, con
 std::optional<std::vector<TakenShare>> taken_by_all(const Shares& simple, const Format& format,
                                                     const std::vector<int64_t>& dims) {
   Tree tree(format, dims);
-  if (!can_be_sliced(format, tree)) return std::nullopt;
+  if (!can_be_sliced(format, dims)) return std::nullopt;
   std::vector<TakenShare> out;
   for (const Share& share : simple.of) {
     std::optional<TakenShare> taken = taken_by(share, format, tree, dims);
@@ -109,24 +98,6 @@ std::optional<std::vector<SliceSource>> sources_of(Transport& transport, const P
 
 // ---- cutting ----
 
-// The positions of all levels that belong to those of one.
-SlicePositions around(const Pattern& pattern, size_t k, Range at) {
-  SlicePositions out(pattern.order());
-  out[k] = at;
-  auto functions = [&](size_t level) -> const LevelFunctions& {
-    return functions_of(pattern.format().levels()[level]);
-  };
-  for (size_t j = k; j > 0; j--) {
-    const LevelArrays& level = pattern.level(j);
-    out[j - 1] = {functions(j).parent(level, out[j].lo), functions(j).parent(level, out[j].hi - 1) + 1};
-  }
-  for (size_t j = k + 1; j < pattern.order() && out[j - 1].size() > 0; j++) {
-    const LevelArrays& level = pattern.level(j);
-    out[j] = {functions(j).children(level, out[j - 1].lo).lo, functions(j).children(level, out[j - 1].hi - 1).hi};
-  }
-  return out;
-}
-
 // The positions of the first level, whose coordinates rise, from a coordinate on.
 int64_t first_from(const Pattern& pattern, int64_t coordinate) {
   const LevelArrays& level = pattern.level(0);
@@ -158,7 +129,7 @@ std::optional<SlicePositions> cut(const Pattern& pattern, size_t source, std::sp
     at = {first_from(pattern, wanted.lo), first_from(pattern, wanted.hi)};
   }
   if (at.size() <= 0) return std::nullopt;
-  return around(pattern, level, at);
+  return slice_around(pattern, level, at);
 }
 
 // ---- all of it ----
@@ -196,14 +167,19 @@ class Slicing {
     std::vector<std::vector<Part>> parts = announce();
     if (!any_moves(parts)) return loan_ == Loan::ToKeep && all_keep() ? in_place() : of_own();
     std::vector<Joined> pieces;
-    std::vector<std::vector<std::vector<Outgoing>>> leaving(to_.size());
+    std::vector<LeavingBytes> leaves;
     runtime::together(transport_, [&] {
       check_room();
       for (size_t c = 0; c < parts.size(); c++) pieces.push_back(joined(own().lo + int64_t(c), std::move(parts[c])));
       for (size_t r = 0; r < to_.size(); r++)
-        for (const Leaving& slice : to_[r]) leaving[r].push_back(outgoing(mine_, slice.positions));
+        for (const Leaving& slice : to_[r]) leaves.push_back(leaving(int(r), slice));
     });
-    exchange(pieces, leaving);
+    // Slices for one rank are sent in the order of its colours, in which it asks for them.
+    std::vector<ArrivingBytes> arrives;
+    for (Joined& piece : pieces)
+      for (size_t p = 0; p < piece.parts().size(); p++)
+        arrives.push_back({sources_[piece.parts()[p].source].rank, piece.incoming(p)});
+    exchange(transport_, arrives, leaves);
     return runtime::together(transport_, [&] {
       std::vector<Storage> out;
       for (Joined& piece : pieces) out.push_back(std::move(piece).finish());
@@ -234,7 +210,7 @@ class Slicing {
     if (taken.block && parts.empty()) std::fill(ranges.begin(), ranges.end(), Range{});
     else if (taken.block && !is_listed(format_.levels()[0]))
       ranges[size_t(format_.mode_order()[0])] = {parts.front().first, parts.back().first + parts.back().counts[0]};
-    return Joined(format_, mine_.dims(), mine_.type(), ranges, std::move(parts));
+    return Joined(JoinedPattern(format_, mine_.dims(), mine_.type(), ranges, std::move(parts)), mine_.type());
   }
   void check_room() const {
     std::vector<std::vector<Range>> ranges;
@@ -243,8 +219,10 @@ class Slicing {
     check_memory(format_, ranges, mine_.type());
   }
 
-  static void copy(const std::vector<Outgoing>& from, const std::vector<std::span<std::byte>>& to) {
-    for (size_t k = 0; k < from.size(); k++) memory::copy_large(to[k].data(), from[k].bytes.data(), to[k].size());
+  LeavingBytes leaving(int rank, const Leaving& slice) const {
+    LeavingBytes out{rank, outgoing(mine_.pattern(), slice.positions)};
+    out.bytes.push_back(outgoing_values(mine_, slice.positions));
+    return out;
   }
 
   // Is the storage, just as it is, the piece of its slice's colour?
@@ -283,7 +261,7 @@ class Slicing {
       for (int64_t c = own().lo; c < own().hi; c++) {
         bool some = next < slices.size() && slices[next].colour == c;
         Joined piece = joined(c, some ? std::vector{part_of(slices[next])} : std::vector<Part>());
-        if (some) copy(outgoing(mine_, slices[next++].positions), piece.incoming(0));
+        if (some) copy(leaving(transport_.rank(), slices[next++]).bytes, piece.incoming(0));
         out.push_back(std::move(piece).finish());
       }
       return out;
@@ -317,27 +295,6 @@ class Slicing {
     for (const std::vector<Part>& of_colour : parts)
       for (const Part& part : of_colour) moves |= int64_t(part.source != source_);
     return transport_.allreduce(moves, runtime::ReduceOp::Max) != 0;
-  }
-
-  // Collective. Slices for one rank are sent in the order of its colours, in which it asks for them.
-  void exchange(std::vector<Joined>& pieces, const std::vector<std::vector<std::vector<Outgoing>>>& leaving) const {
-    int tag = transport_.fresh_tag();
-    size_t here = size_t(transport_.rank()), next = 0;
-    runtime::Pending pending;
-    for (Joined& piece : pieces)
-      for (size_t p = 0; p < piece.parts().size(); p++) {
-        int from = sources_[piece.parts()[p].source].rank;
-        for (std::span<std::byte> bytes : piece.incoming(p))
-          if (from != transport_.rank() && !bytes.empty()) transport_.receive(bytes, from, tag, pending);
-      }
-    for (size_t r = 0; r < leaving.size(); r++)
-      for (const std::vector<Outgoing>& slice : leaving[r])
-        for (const Outgoing& part : slice)
-          if (r != here && !part.bytes.empty()) transport_.send(part.bytes, int(r), tag, pending);
-    for (Joined& piece : pieces)
-      for (size_t p = 0; p < piece.parts().size(); p++)
-        if (piece.parts()[p].source == source_) copy(leaving[here][next++], piece.incoming(p));
-    transport_.wait(pending);
   }
 
   Transport& transport_;

@@ -274,44 +274,61 @@ Coordinates numbered_entries(const Home& home, const std::vector<int64_t>& first
 
 }  // namespace
 
+// Local. What home pieces of this rank give to colours, by home and colour.
+std::vector<Fetch::State::Gift> Fetch::State::gifts_of(const Home& home, const FetchRequest& request,
+                                                       const std::vector<Need>& needs) const {
+  Givers givers(home.shares(), home_ranks);
+  Wanted wanted(needs);
+  std::vector<Gift> out;
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) {
+    const Storage& stored = home.piece(q);
+    if (stored.nnz() == 0) continue;
+    int64_t base = request.access.split ? home.base(q, request.access.split->level) : 0;
+    std::vector<int64_t> takers = wanted.of(home, q, base, request.access.split);
+    if (takers.empty()) continue;
+    runtime::ColourGrid some({int64_t(takers.size())});
+    Partition selected = select(request.access, stored, base, some, wanted.needs_of(takers));
+    Space held = held_positions(home, q);
+    for (size_t k = 0; k < takers.size(); k++) {
+      if (!givers.gives(q, task_ranks.rank_of(takers[k]))) continue;
+      if (Space part = selected[int64_t(k)] & held; !part.empty()) out.push_back({q, takers[k], std::move(part)});
+    }
+  }
+  return out;
+}
+
+// Is all that is stored of a home piece of this rank what a colour gets, and has it places for all that it asks for?
+bool Fetch::State::is_home_piece(const Home& home, const Ranges& ranges, int64_t q, int64_t positions) const {
+  return home.colours().contains(q) && positions == stored_positions(home.piece(q).pattern()).size() &&
+         covers(home.piece(q), ranges);
+}
+
 // Each step that can fail on one rank alone is agreed on before the ranks go on.
 void Fetch::State::plan_sparse(const Home& home, const FetchRequest& request) {
   std::vector<int64_t> first = first_numbers(transport, home);
   std::vector<Need> needs = request.needs;
   send_gathered_sets(transport, home, request, home_ranks, colours, needs);
+  std::vector<Gift> gifts = runtime::together(transport, [&] { return gifts_of(home, request, needs); });
+  if (!plan_slices(home, request, gifts, first)) plan_entries(home, request, gifts, first);
+}
 
-  // What each home piece gives to each colour.
-  Givers givers(home.shares(), home_ranks);
-  Wanted wanted(needs);
+void Fetch::State::plan_entries(const Home& home, const FetchRequest& request, const std::vector<Gift>& gifts,
+                                const std::vector<int64_t>& first) {
   std::vector<runtime::Writer> to(size_t(transport.size()));
   std::vector<std::vector<Given>> given(pieces.size());
   runtime::together(transport, [&] {
-    for (int64_t q = home.colours().lo; q < home.colours().hi; q++) {
+    std::optional<std::pair<int64_t, Coordinates>> listed;  // the home piece at hand
+    for (const auto& [q, c, part] : gifts) {
       const Storage& stored = home.piece(q);
-      if (stored.nnz() == 0) continue;
-      int64_t base = request.access.split ? home.base(q, request.access.split->level) : 0;
-      std::vector<int64_t> takers = wanted.of(home, q, base, request.access.split);
-      if (takers.empty()) continue;
-      runtime::ColourGrid some({int64_t(takers.size())});
-      Partition selected = select(request.access, stored, base, some, wanted.needs_of(takers));
-      Space held = held_positions(home, q);
-      int64_t stored_here = stored_positions(stored.pattern()).size();
-      std::optional<Coordinates> entries;
-      for (size_t k = 0; k < takers.size(); k++) {
-        int64_t c = takers[k];
-        int rank = task_ranks.rank_of(c);
-        if (!givers.gives(q, rank)) continue;
-        Space part = selected[int64_t(k)] & held;
-        if (part.empty()) continue;
-        bool here = rank == transport.rank(), whole = here && part.size() == stored_here;
-        if (!entries && (!whole || request.copy)) entries = unpack_positions(stored);
-        int64_t at =
-            request.access.split ? base + ancestor(stored.pattern(), part.sides()[0].lo, *request.access.split) : 0;
-        Given g = whole && !request.copy ? Given{q, part.size(), at, {}, {}}
-                                         : written_out(q, *entries, part, at, first[size_t(q)]);
-        if (here) given[size_t(c - colours.lo)].push_back(std::move(g));
-        else write(to[size_t(rank)], c, g);
-      }
+      int rank = task_ranks.rank_of(c);
+      bool here = rank == transport.rank();
+      bool whole = here && part.size() == stored_positions(stored.pattern()).size() && !request.copy;
+      if (!whole && (!listed || listed->first != q)) listed.emplace(q, unpack_positions(stored));
+      const std::optional<plan::SplitLevel>& split = request.access.split;
+      int64_t at = split ? home.base(q, split->level) + ancestor(stored.pattern(), part.sides()[0].lo, *split) : 0;
+      Given g = whole ? Given{q, part.size(), at, {}, {}} : written_out(q, listed->second, part, at, first[size_t(q)]);
+      if (here) given[size_t(c - colours.lo)].push_back(std::move(g));
+      else write(to[size_t(rank)], c, g);
     }
   });
   std::vector<runtime::Bytes> come = runtime::deal(transport, runtime::messages_of(std::move(to)));
@@ -346,13 +363,19 @@ void Fetch::State::plan_sparse(const Home& home, const FetchRequest& request) {
       needed.push_back(place_numbers(p, numbered.values<int64_t>(), own));
     }
   });
+  connect_numbers(home, request, first, std::move(needed), std::move(own));
+}
+
+// Elements are numbered home piece by home piece.
+void Fetch::State::connect_numbers(const Home& home, const FetchRequest& request, const std::vector<int64_t>& first,
+                                   std::vector<Space> needed, Instances own) {
   Space universe = Space::interval(0, first.back());
   std::vector<Space> held;
-  for (int64_t q = home.colours().lo; q < home.colours().hi; q++)
-    held.push_back(Space::interval(first[size_t(q)], first[size_t(q) + 1]));
   Instances from(home.colours());
-  for (int64_t q = home.colours().lo; q < home.colours().hi; q++)
-    from.add(instance_of(home.piece(q), Layout::box(Space::interval(first[size_t(q)], first[size_t(q) + 1]))));
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) {
+    held.push_back(Space::interval(first[size_t(q)], first[size_t(q) + 1]));
+    from.add(instance_of(home.piece(q), Layout::box(held.back())));
+  }
   connect(home, Partition(home.shares().grid, universe, home.colours(), std::move(held)),
           Partition(request.colours, universe, colours, std::move(needed)), std::move(from), std::move(own));
 }

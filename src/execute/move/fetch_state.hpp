@@ -63,6 +63,23 @@ struct Fetch::State {
     runtime::Layout layout;
   };
   struct DenseHome;
+  // Stored elements of a home piece that a colour gets.
+  struct Gift {
+    int64_t home, colour;
+    runtime::Space positions;  // of the last level, in the home piece
+  };
+  class Slices;
+  std::vector<Gift> gifts_of(const Home& home, const FetchRequest& request, const std::vector<Need>& needs) const;
+  bool is_home_piece(const Home& home, const Ranges& ranges, int64_t home_colour, int64_t positions) const;
+  /// Collective. From slices of home pieces, which is refused where they are none; from lists of elements. `first` has the
+  /// number of the first element of each home piece.
+  bool plan_slices(const Home& home, const FetchRequest& request, const std::vector<Gift>& gifts,
+                   const std::vector<int64_t>& first);
+  void plan_entries(const Home& home, const FetchRequest& request, const std::vector<Gift>& gifts,
+                    const std::vector<int64_t>& first);
+  void connect_numbers(const Home& home, const FetchRequest& request, const std::vector<int64_t>& first,
+                       std::vector<runtime::Space> needed, runtime::Instances own);
+
   PlannedPiece plan_box(const DenseHome& home, const FetchRequest& request, int64_t colour);
   PlannedPiece plan_numbered(const DenseHome& home, const FetchRequest& request, int64_t colour);
 

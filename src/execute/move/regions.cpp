@@ -29,7 +29,8 @@ Space product_of(const Format& format, const std::vector<Space>& sets) {
   };
   if (order == 0) return Space(Rect());
   walk(0);
-  return Space::from_rects(int(order), sides);
+  // Sets of numbers are lists of maximal intervals in order, so their product is in bands.
+  return Space::from_canonical(int(order), std::move(sides));
 }
 
 void fill_up(std::vector<Space>& sets, int64_t most) {
