@@ -67,6 +67,24 @@ TEST(Report, HasTheIndicesAndValuesOfWhatLivesElsewhere) {
              });
 }
 
+// Rows, and positions, of other colours than at home: slices of the arrays travel, where entries listed with all of their
+// coordinates would take three times as much as their values.
+TEST(Report, HasIndicesAsNarrowAsThePiecesWhoseSlicesMove) {
+  for (const char* schedule :
+       {"divide(i,io,ii,5); distribute(io)", "fuse(i,j,f); pos(f,fp,B(i,j)); divide(fp,fo,fi,5); distribute(fo)"})
+    for (const char* format : {"B:ds", "B:ss"})
+      on_watched({.statement = "a(i) = B(i,j) * c(j)",
+                  .formats = format,
+                  .sizes = {{"i", 250}, {"j", 250}},
+                  .distributions = {"a(x) -> M(x)", "B(x,y) -> M(x)", "c(x) -> M(x)"},
+                  .schedule = schedule},
+                 [](Transport& t, const Report& report) {
+                   if (t.size() == 1) return;
+                   EXPECT_GT(of(report, "B", "values"), 0) << report.str();
+                   EXPECT_LT(of(report, "B", "indices"), of(report, "B", "values")) << report.str();
+                 });
+}
+
 TEST(Report, HasTheOperandThatIsPutInOrderAndTheSumsOfANonZeroSchedule) {
   on_watched({.statement = "a(i) = B(i,j) * c(j)",
               .formats = "B:ds",
