@@ -137,8 +137,8 @@ JoinedPattern::JoinedPattern(const Format& format, const std::vector<int64_t>& d
 Joined::Joined(JoinedPattern pattern, ScalarType type) : pattern_(std::move(pattern)), type_(type) {
   int64_t brought = 0, all = pattern_.positions();
   for (const Part& part : parts()) brought += part.counts.back();
-  values_ = brought == all ? Buffer::uninitialized(size_t(all) * size_of(type))
-                           : filled_values(all, pattern_.format(), type);
+  values_ =
+      brought == all ? Buffer::uninitialized(size_t(all) * size_of(type)) : filled_values(all, pattern_.format(), type);
 }
 
 std::vector<std::span<std::byte>> Joined::incoming(size_t part) {

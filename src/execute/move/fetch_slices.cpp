@@ -2,6 +2,7 @@
 // the piece, nothing is listed as entries and nothing is sorted.
 #include <algorithm>
 
+#include "base/require.hpp"
 #include "execute/move/fetch_state.hpp"
 #include "level/level.hpp"
 #include "runtime/transport/agree.hpp"
@@ -224,6 +225,7 @@ bool Fetch::State::plan_slices(const Home& home, const FetchRequest& request, co
       size_t bytes = size_t(patterns[c]->nnz()) * size_of(home.type());
       p.own.emplace(patterns[c], home.type(), Buffer::uninitialized(bytes));
       needed.push_back(slices.numbers(c, first));
+      require(needed.back().size() == patterns[c]->nnz(), "slices have a value for each position");
       own.add(instance_of(*p.own, Layout::compact(needed.back())));
     }
   });

@@ -1,5 +1,5 @@
 // Fetching pieces of sparse tensors: who holds a home piece tells what it gives, coordinates and numbers, to whom; a piece is
-// packed of what comes, and from then on values alone travel.
+// packed of what comes, and from then on values alone travel. Slices come as they lie (fetch_slices.cpp).
 #include <algorithm>
 #include <map>
 
