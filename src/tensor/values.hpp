@@ -1,19 +1,13 @@
 // What all parts of tensors do with single values of any element type.
 #pragma once
 #include <cmath>
-#include <complex>
-#include <limits>
 #include <type_traits>
 #include <utility>
 
+#include "base/convert.hpp"
 #include "spdistal/scalar_type.hpp"
 
 namespace spdistal {
-
-template <class T>
-inline constexpr bool is_complex_type = false;
-template <class T>
-inline constexpr bool is_complex_type<std::complex<T>> = true;
 
 /// How duplicates are put together: sums; bool: or.
 template <class T>
@@ -22,23 +16,6 @@ T merged(T a, T b) {
   else if constexpr (std::is_integral_v<T>)  // wraps, where overflow would be undefined
     return T(std::make_unsigned_t<T>(a) + std::make_unsigned_t<T>(b));
   else return a + b;
-}
-
-/// As a C++ conversion. A complex number gives its real part to a real type; whoever must not lose the rest asks
-/// is_complex beforehand.
-template <class To, class From>
-To convert_value(From value) {
-  if constexpr (is_complex_type<To>) {
-    using Part = typename To::value_type;
-    if constexpr (is_complex_type<From>) return To(Part(value.real()), Part(value.imag()));
-    else return To(Part(value));
-  } else if constexpr (is_complex_type<From>) {
-    return convert_value<To>(value.real());
-  } else if constexpr (std::is_same_v<To, bool>) {
-    return value != From{};
-  } else {
-    return static_cast<To>(value);
-  }
 }
 
 /// Whether a type can hold a number: an integer type whole numbers of its range, a float type all but those so large that
