@@ -16,11 +16,14 @@
 namespace spdistal::codegen {
 
 std::vector<std::string> JitOptions::default_flags() {
-  return {"-std=gnu++17", "-O3", "-march=native", "-fopenmp", "-fPIC", "-shared",
-          // Loops of unknown, mostly short length (the rows of a sparse matrix) are left scalar: with gathers they are
-          // slower. Loops that the kernel marks as vectors are vectorised regardless.
-          "-fvect-cost-model=very-cheap", "-fsimd-cost-model=unlimited"};
+  return {"-std=gnu++17", "-O3", "-march=native", "-fopenmp", "-fPIC", "-shared"};
 }
+// Loops of unknown, mostly short length (the rows of a sparse matrix) are left scalar: with gathers they are slower. Loops that
+// the kernel marks as vectors are vectorised regardless.
+std::vector<std::string> JitOptions::default_gnu_flags() {
+  return {"-fvect-cost-model=very-cheap", "-fsimd-cost-model=unlimited"};
+}
+std::vector<std::string> JitOptions::default_clang_flags() { return {"-fno-vectorize"}; }
 
 namespace {
 
@@ -39,9 +42,9 @@ Jit::Jit(JitOptions options)
     : options_(std::move(options)),
       compiler_(find_program(options_.compiler, options_.search_path)),
       cache_(compiler_ ? options_.cache_folder : "", options_.cache_bytes, options_.note) {
-  identity_ =
-      fmt::format("abi {}\nflags {}\nprocessor {}\ncompiler {}\n", long_hash(abi_text()), join(options_.flags, " "),
-                  processor_identity(), compiler_ ? compiler_identity(*compiler_) : "none");
+  identity_ = fmt::format("abi {}\nflags {} {} {}\nprocessor {}\ncompiler {}\n", long_hash(abi_text()),
+                          join(options_.flags, " "), join(options_.gnu_flags, " "), join(options_.clang_flags, " "),
+                          processor_identity(), compiler_ ? compiler_identity(*compiler_) : "none");
 }
 
 std::string Jit::key(std::string_view text) const { return long_hash(identity_ + std::string(text)); }
@@ -95,12 +98,22 @@ Kernel Jit::make(const ir::Function& f, const std::string& text, const std::stri
   return compile(f.name, text, key);
 }
 
+const std::vector<std::string>& Jit::flags_of_compiler() {
+  std::call_once(asked_, [&] {
+    flags_ = options_.flags;
+    bool clang = run(*compiler_, {"--version"}).output.find("clang") != std::string::npos;
+    const auto& more = clang ? options_.clang_flags : options_.gnu_flags;
+    flags_.insert(flags_.end(), more.begin(), more.end());
+  });
+  return flags_;
+}
+
 Kernel Jit::compile(const std::string& name, const std::string& text, const std::string& key) {
   PrivateFolder folder(options_.temporary);
   std::string source = folder.file("kernel.cpp"), library = folder.file("kernel.so");
   if (!write_file(source, text) || !write_file(folder.file("abi.h"), abi_text()))
     throw SystemError(fmt::format("cannot write a kernel to compile into {}", options_.temporary));
-  std::vector<std::string> arguments = options_.flags;
+  std::vector<std::string> arguments = flags_of_compiler();
   arguments.insert(arguments.end(), {"-o", library, source});
   Finished done = run(*compiler_, arguments);
   auto bytes = read_file(library);

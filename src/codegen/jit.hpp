@@ -18,13 +18,14 @@ struct JitOptions {
   std::string compiler = "c++";  // a path, or a name to look for in search_path; empty: always interpret
   std::string search_path = "/usr/local/bin:/usr/bin:/bin";
   std::vector<std::string> flags = default_flags();
+  std::vector<std::string> gnu_flags = default_gnu_flags(), clang_flags = default_clang_flags();  // that only one knows
   std::string cache_folder;         // empty: kernels are not kept
   int64_t cache_bytes = 256 << 20;  // that kept kernels take at most; 0: they are not kept
   std::string temporary = "/tmp";   // where compilation happens
   /// Hears, at most once each, what a user should know: no compiler (kernels are interpreted), no usable cache.
   std::function<void(const std::string&)> note;
 
-  static std::vector<std::string> default_flags();
+  static std::vector<std::string> default_flags(), default_gnu_flags(), default_clang_flags();
 };
 
 class Jit {
@@ -48,13 +49,16 @@ class Jit {
   Kernel load_alone(const ir::Function& f);
   Kernel make(const ir::Function& f, const std::string& text, const std::string& key);
   Kernel compile(const std::string& name, const std::string& text, const std::string& key);
+  /// All flags that go to the compiler; asks it who it is, once.
+  const std::vector<std::string>& flags_of_compiler();
 
   JitOptions options_;
   std::optional<std::string> compiler_;
   std::string identity_;  // of flags, compiler, ABI, processor
   Cache cache_;
   std::atomic<int64_t> loads_ = 0;
-  std::once_flag said_;
+  std::once_flag said_, asked_;
+  std::vector<std::string> flags_;  // once it was asked
   std::mutex mutex_;
   std::map<std::string, std::shared_future<Kernel>> loaded_;
 };

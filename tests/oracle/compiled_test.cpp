@@ -38,13 +38,9 @@ std::optional<std::string> find_fault(const test::BuiltProgram& program, codegen
   return std::nullopt;
 }
 
-TEST(Compiled, AgreesWithTheDenseEvaluatorOnRandomPrograms) {
-  int cases = std::getenv("FULL_TESTS") ? 5000 : 500;
-  codegen::Jit jit{codegen::JitOptions{}};
-  if (!jit.compiles()) GTEST_SKIP() << "there is no compiler";
+void try_random_programs(codegen::Jit& jit, int first, int cases) {
   runtime::HostContext context(2);
-  for (int n = 0; n < cases; n++) {
-    int seed = 1000000 + n;
+  for (int seed = first; seed < first + cases; seed++) {
     std::mt19937_64 random{uint64_t(seed)};
     test::RandomProgram c = test::draw_finite_program(random);
     ScheduledStatement statement = make_statement(c.assignment);
@@ -72,6 +68,20 @@ TEST(Compiled, AgreesWithTheDenseEvaluatorOnRandomPrograms) {
                              300);
     }
   }
+}
+
+TEST(Compiled, AgreesWithTheDenseEvaluatorOnRandomPrograms) {
+  codegen::Jit jit{codegen::JitOptions{}};
+  if (!jit.compiles()) GTEST_SKIP() << "there is no compiler";
+  try_random_programs(jit, 1000000, std::getenv("FULL_TESTS") ? 5000 : 500);
+}
+
+TEST(Compiled, AgreesWithTheDenseEvaluatorWhereClangCompiles) {
+  codegen::JitOptions options;
+  options.compiler = "clang++";
+  codegen::Jit jit{options};
+  if (!jit.compiles()) GTEST_SKIP() << "there is no clang";
+  try_random_programs(jit, 2000000, std::getenv("FULL_TESTS") ? 1000 : 50);
 }
 
 }  // namespace

@@ -207,9 +207,29 @@ TEST_F(JitTest, SaysWhatTheCompilerSaid) {
   EXPECT_THROW(jit.load(adder(2)), SystemError) << "a failure is not remembered";
 }
 
+TEST_F(JitTest, GivesACompilerTheFlagsThatItKnows) {
+  for (const char* said : {"Debian clang version 14.0.6", "g++ (Debian 12.2.0) 12.2.0"}) {
+    std::string script = folder_.file("compiler");
+    std::ofstream(script) << "#!/bin/sh\necho '" << said << "'\n";  // to whatever it is asked
+    fs::permissions(script, fs::perms::owner_all);
+    JitOptions options = this->options();
+    options.compiler = script;
+    options.gnu_flags = {"--of-gnu"}, options.clang_flags = {"--of-clang"};
+    bool clang = std::string(said).find("clang") != std::string::npos;
+    try {
+      Jit(options).load(adder(clang));
+      FAIL() << "nothing was compiled";
+    } catch (const SystemError& e) {
+      EXPECT_THAT(e.command(), HasSubstr(clang ? "--of-clang" : "--of-gnu"));
+      EXPECT_THAT(e.command(), ::testing::Not(HasSubstr(clang ? "--of-gnu" : "--of-clang")));
+    }
+  }
+}
+
 TEST_F(JitTest, RefusesWhatACompilerMadeThatDidNotCompile) {
   std::string script = folder_.file("compiler");
-  std::ofstream(script) << "#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\necho garbage > \"$2\"\n";
+  std::ofstream(script)
+      << "#!/bin/sh\nwhile [ $# -gt 0 ] && [ \"$1\" != -o ]; do shift; done\n[ $# -eq 0 ] || echo garbage > \"$2\"\n";
   fs::permissions(script, fs::perms::owner_all);
   JitOptions odd = options();
   odd.compiler = script;
