@@ -66,9 +66,11 @@ bool depends_on_outer(const Context& c, const IndexVar& var) {
 }
 
 bool outer_may_lie_beyond(const Context& c) {
+  // At a position there may be nothing.
+  auto skips = [](const Replaced& r) { return r.guard == Guard::Checked || r.value.is<StoredCoordinate>(); };
   for (const Relation& relation : c.provenance.relations)
     for (const Replaced& r : relation.replaced)
-      if (r.guard == Guard::Checked && c.provenance.determined(r.var, c.options.outer)) return true;
+      if (skips(r) && c.provenance.determined(r.var, c.options.outer)) return true;
   return std::any_of(c.options.outer.begin(), c.options.outer.end(),
                      [&](const IndexVar& var) { return size_varies(c, var); });
 }

@@ -22,7 +22,7 @@ std::vector<notation::Forall> loops_to_result(const Context& c);
 
 // ---- variables ----
 bool depends_on_outer(const Context& c, const IndexVar& var);
-/// May the loops around the kernel alone lead beyond a variable's size, so that there is nothing to do?
+/// May the loops around the kernel alone lead beyond a variable's size, or to a position without an element: with nothing to do?
 bool outer_may_lie_beyond(const Context& c);
 /// Does the number of values of a variable change with those of others, as that of the positions of a row does?
 bool size_varies(const Context& c, const IndexVar& var);

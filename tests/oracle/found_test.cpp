@@ -157,6 +157,16 @@ TEST(Found, PositionsThatFillABandMayHaveNothingBelow) {
   expect_right(outer);
 }
 
+// Steps to which nothing is stored leave what they would have written as it was in the run before.
+TEST(Found, StepsAtPositionsWithoutAnElementAddNothing) {
+  ProgramCase program{
+      "A(i,j) = B(i)",
+      {{"A", tensor("dd", {2, 1}, {})}, {"B", tensor("b", {2}, {0, 1})}},
+      {"pos(i, k, B(i))", "divide(j, l, io, M.x)", "reorder(l, k, io)", "distribute(l)", "communicate({B}, k)"},
+      "1"};
+  expect_right(program);
+}
+
 // By the definition: what is not stored annihilates, a zero that is stored does not.
 TEST(Found, TheEvaluatorTellsStoredZerosFromWhatIsNotStored) {
   ProgramCase described{"a(i) = b(i) * c(i)",
