@@ -55,7 +55,8 @@ std::vector<bool> ready(int64_t colour, const lower::Distributed& program, const
   auto occurring_in = [&](const plan::Occurring& n) {
     const Storage& piece = (*pieces[n.access])[colour];
     runtime::Partition parts = select(program.plan.accesses[n.access], piece, 0,
-                                      runtime::ColourGrid({ChunkedLeaf::chunks}), needs_of(n.access));
+                                      runtime::ColourGrid({ChunkedLeaf::chunks}), needs_of(n.access))
+                                   .elements;
     std::vector<Space> out;
     for (int64_t chunk = 0; chunk < ChunkedLeaf::chunks; chunk++)
       out.push_back(occurring(piece, n.level, parts[chunk]));

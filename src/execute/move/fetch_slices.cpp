@@ -44,8 +44,10 @@ Slice read(runtime::Reader& r, size_t order) {
 
 bool has_arrays(const Format& format, size_t level) { return !format.levels()[level].arrays().empty(); }
 
-// Of the last level: a run of it, of all that the dense levels at the end have below their parents.
-std::optional<SlicePositions> slice_of(const Pattern& pattern, const Tree& tree, const Space& part) {
+// Of the last level a run, of all that the dense levels at the end have below their parents; of levels above what the plan
+// takes of them.
+std::optional<SlicePositions> slice_of(const Pattern& pattern, const Tree& tree, const Space& part,
+                                       const std::vector<std::optional<Range>>& levels) {
   if (!part.is_rect()) return std::nullopt;
   Range run = part.bounding()[0];
   int64_t below = 1;
@@ -54,7 +56,9 @@ std::optional<SlicePositions> slice_of(const Pattern& pattern, const Tree& tree,
     below *= pattern.level(k).dim;
   }
   if (run.lo % below != 0 || run.hi % below != 0) return std::nullopt;
-  return slice_around(pattern, tree.tail() - 1, {run.lo / below, run.hi / below});
+  SlicePositions out = slice_around(pattern, tree.tail() - 1, {run.lo / below, run.hi / below});
+  for (size_t k = 0; k + 1 < tree.tail(); k++) out[k] = levels[k].value_or(out[k]);
+  return out;
 }
 
 // What the levels of a piece cover: what is asked for, else what comes at a first level with places, or everything.
@@ -96,7 +100,7 @@ class Fetch::State::Slices {
   // Collective. Are all gifts slices that can be put together? The same on all ranks, and found before anything large travels.
   bool find(const std::vector<Gift>& gifts) {
     for (const Gift& gift : gifts)
-      if (auto cut = slice_of(home_.piece(gift.home).pattern(), tree_, gift.positions))
+      if (auto cut = slice_of(home_.piece(gift.home).pattern(), tree_, gift.positions, gift.levels))
         given_.push_back({gift.home, gift.colour, std::move(*cut)});
     if (!on_all_ranks(given_.size() == gifts.size())) return false;
     announce();

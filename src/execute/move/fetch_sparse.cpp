@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/require.hpp"
 #include "execute/move/fetch_state.hpp"
 #include "level/kernel.hpp"
 #include "level/level.hpp"
@@ -130,6 +131,16 @@ class Wanted {
   const std::vector<Need>& needs_;
   runtime::BoxIndex index_;
 };
+
+// The smallest range around what a colour needs of each level. What elements hang from is needed with them.
+std::vector<std::optional<Range>> around(const std::vector<std::optional<Partition>>& levels, int64_t colour) {
+  std::vector<std::optional<Range>> out;
+  for (const std::optional<Partition>& level : levels) {
+    require(!level || !(*level)[colour].empty(), "what elements are needed of, levels above are too");
+    out.push_back(level ? std::optional((*level)[colour].bounding()[0]) : std::nullopt);
+  }
+  return out;
+}
 
 // What the colours of this rank gather of what each other rank holds.
 std::vector<runtime::Writer> gathered_sets(const Home& home, const std::vector<size_t>& gathered,
@@ -287,11 +298,12 @@ std::vector<Fetch::State::Gift> Fetch::State::gifts_of(const Home& home, const F
     std::vector<int64_t> takers = wanted.of(home, q, base, request.access.split);
     if (takers.empty()) continue;
     runtime::ColourGrid some({int64_t(takers.size())});
-    Partition selected = select(request.access, stored, base, some, wanted.needs_of(takers));
+    Selected selected = select(request.access, stored, base, some, wanted.needs_of(takers));
     Space held = held_positions(home, q);
     for (size_t k = 0; k < takers.size(); k++) {
       if (!givers.gives(q, task_ranks.rank_of(takers[k]))) continue;
-      if (Space part = selected[int64_t(k)] & held; !part.empty()) out.push_back({q, takers[k], std::move(part)});
+      Space part = selected.elements[int64_t(k)] & held;
+      if (!part.empty()) out.push_back({q, takers[k], std::move(part), around(selected.levels, int64_t(k))});
     }
   }
   return out;
@@ -318,7 +330,7 @@ void Fetch::State::plan_entries(const Home& home, const FetchRequest& request, c
   std::vector<std::vector<Given>> given(pieces.size());
   runtime::together(transport, [&] {
     std::optional<std::pair<int64_t, Coordinates>> listed;  // the home piece at hand
-    for (const auto& [q, c, part] : gifts) {
+    for (const auto& [q, c, part, levels] : gifts) {
       const Storage& stored = home.piece(q);
       int rank = task_ranks.rank_of(c);
       bool here = rank == transport.rank();

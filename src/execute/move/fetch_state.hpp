@@ -67,6 +67,8 @@ struct Fetch::State {
   struct Gift {
     int64_t home, colour;
     runtime::Space positions;  // of the last level, in the home piece
+    std::vector<std::optional<Range>>
+        levels;  // around those of each level; none: those that the last level's hang from
   };
   class Slices;
   std::vector<Gift> gifts_of(const Home& home, const FetchRequest& request, const std::vector<Need>& needs) const;

@@ -1,6 +1,7 @@
 #include "execute/move/select.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 
 #include "base/require.hpp"
@@ -23,6 +24,8 @@ using runtime::Partition;
 using runtime::Space;
 
 namespace {
+
+std::atomic<std::optional<Op>> emptied{};
 
 Space all_positions(const LevelArrays& level) { return Space::interval(0, level.positions); }
 
@@ -80,11 +83,11 @@ class Selector {
            const std::vector<Need>& needs)
       : access_(access), piece_(piece), base_(base), grid_(grid), needs_(needs) {}
 
-  Partition run() {
+  Selected run() {
     size_t last = access_.dims.size() - 1;
     Space all = all_positions(piece_.pattern().level(last));
     for (const plan::PartitionStatement& s : access_.partitions)
-      if (s.op != Op::Init && s.op != Op::Entry) partitions_.insert_or_assign(s.out, apply_to(s));
+      if (s.op != Op::Init && s.op != Op::Entry) partitions_.insert_or_assign(s.out, outcome(s));
     auto found = partitions_.find({last, plan::LevelPart::Positions, plan::Name::whole});
     Space stored = stored_positions(piece_.pattern());
     std::vector<Space> pieces;
@@ -93,10 +96,20 @@ class Selector {
       bool none = std::any_of(sets.begin(), sets.end(), [](const Space& set) { return set.empty(); });
       pieces.push_back(none ? Space(1) : found == partitions_.end() ? stored : found->second[c] & stored);
     }
-    return Partition(grid_, all, std::move(pieces));
+    Selected out{Partition(grid_, all, std::move(pieces)), {}};
+    for (size_t k = 0; k <= last; k++) {
+      auto level = partitions_.find({k, plan::LevelPart::Positions, plan::Name::whole});
+      out.levels.push_back(level == partitions_.end() ? std::nullopt : std::optional(level->second));
+    }
+    return out;
   }
 
  private:
+  Partition outcome(const plan::PartitionStatement& s) {
+    if (emptied.load(std::memory_order_relaxed) == s.op) return by_colour(s.out, [](const Need&) { return Space(1); });
+    return apply_to(s);
+  }
+
   const Partition& in(const plan::PartitionStatement& s) { return partitions_.at(s.in[0]); }
 
   Space universe(const plan::Name& name) const {
@@ -175,10 +188,12 @@ class Selector {
 
 }  // namespace
 
-Partition select(const plan::AccessPlan& access, const Storage& piece, int64_t base, const runtime::ColourGrid& colours,
-                 const std::vector<Need>& needs) {
+Selected select(const plan::AccessPlan& access, const Storage& piece, int64_t base, const runtime::ColourGrid& colours,
+                const std::vector<Need>& needs) {
   return Selector(access, piece, base, colours, needs).run();
 }
+
+void set_emptied(std::optional<Op> op) { emptied = op; }
 
 Space stored_positions(const Pattern& pattern) { return Space::from_intervals(stored_runs(pattern)); }
 

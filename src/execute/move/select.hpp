@@ -19,10 +19,17 @@ struct Need {
 /// The positions of the last level that store an element.
 runtime::Space stored_positions(const Pattern& pattern);
 
-/// For every colour the stored positions of the last level that it needs, local to the piece. `base` is the global position of
-/// the piece's first position of the split level.
-runtime::Partition select(const plan::AccessPlan& access, const Storage& piece, int64_t base,
-                          const runtime::ColourGrid& colours, const std::vector<Need>& needs);
+/// What colours need of a piece, local to it.
+struct Selected {
+  runtime::Partition elements;                            // stored positions of the last level
+  std::vector<std::optional<runtime::Partition>> levels;  // positions of each level; none: all that elements hang from
+};
+/// `base` is the global position of the piece's first position of the split level.
+Selected select(const plan::AccessPlan& access, const Storage& piece, int64_t base, const runtime::ColourGrid& colours,
+                const std::vector<Need>& needs);
+
+/// For tests: from now on, in all threads, the statements of this operator come to nothing; none do by default.
+void set_emptied(std::optional<plan::Op> op);
 
 /// The coordinates of a level that occur in a piece: those with a stored element below, of some positions of the last
 /// level or of all.

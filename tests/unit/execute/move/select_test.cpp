@@ -16,6 +16,7 @@
 #include "support/random_distribution.hpp"
 #include "support/random_tensor.hpp"
 #include "tensor/iterate.hpp"
+#include "tensor/nodes.hpp"
 #include "tensor/pack.hpp"
 
 namespace spdistal {
@@ -129,6 +130,25 @@ int64_t ancestor(const Storage& piece, size_t level, int64_t position) {
   return position;
 }
 
+// What is selected of each level, as far as statements say: all that elements hang from, and nothing whose coordinates, down
+// to its level, are not needed.
+void check_levels(const Case& c, const Storage& piece, const Need& need, const Selected& found, int64_t colour) {
+  if (found.elements[colour].empty()) return;
+  for (size_t level = 0; level < c.dims.size(); level++) {
+    if (!found.levels[level]) continue;
+    const Space& positions = (*found.levels[level])[colour];
+    for (const Range& run : found.elements[colour].sides())
+      for (int64_t p = run.lo; p < run.hi; p++)
+        EXPECT_TRUE(positions.contains(ancestor(piece, level, p))) << "level " << level;
+    for_each_node(piece.pattern(), level, [&](std::span<const int64_t> path, int64_t position) {
+      bool needed = true;
+      for (size_t k = 0; k <= level; k++)
+        needed &= need.coordinates[size_t(c.format.mode_order()[k])].contains(path[k]);
+      if (!needed) { EXPECT_FALSE(positions.contains(position)) << "level " << level; }
+    });
+  }
+}
+
 TEST(Select, FindsTheElementsThatEachColourNeeds) {
   int gathers = 0, splits = 0, several = 0;
   for (uint64_t seed = 0; seed < 3000; seed++) {
@@ -138,7 +158,8 @@ TEST(Select, FindsTheElementsThatEachColourNeeds) {
     Storage piece = draw_piece(random, *c);
     std::vector<Need> needs;
     for (int k = 0; k < 3; k++) needs.push_back(draw_need(random, *c, piece));
-    Partition found = select(c->access, piece, base, ColourGrid({3}), needs);
+    Selected selected = select(c->access, piece, base, ColourGrid({3}), needs);
+    const Partition& found = selected.elements;
     for (int64_t colour = 0; colour < 3; colour++) {
       const Need& need = needs[size_t(colour)];
       std::vector<int64_t> wanted;
@@ -150,6 +171,7 @@ TEST(Select, FindsTheElementsThatEachColourNeeds) {
         if (needed) wanted.push_back(position);
       });
       EXPECT_TRUE(found[colour] == Space::from_points(1, wanted)) << "seed " << seed << ", colour " << colour;
+      check_levels(*c, piece, need, selected, colour);
     }
     if (HasFailure()) return;
     int cuts = c->access.split.has_value();
