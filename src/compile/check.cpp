@@ -32,11 +32,7 @@ void note_what_is_not_followed(std::vector<std::string>& notes, const ConcreteSt
 }
 
 // Every element or not, as far as storage tells.
-struct Fullness {
-  bool never() const { return false; }
-  bool always() const { return true; }
-  bool both(bool a, bool b) const { return a && b; }
-  bool either(bool a, bool b) const { return a || b; }
+struct Fullness : TruthSets {
   bool access(const notation::Access& n) const { return n.tensor.format().is_dense(); }
 };
 
@@ -62,32 +58,17 @@ void note_full_result(std::vector<std::string>& notes, const Assignment& assignm
                   names.name(result), names(part), dense_format(result.order()).str()));
 }
 
-// What an assignment puts together with what its result holds, and how; of a sparse result the right side says both.
-struct PutTogether {
-  AssignOp op;
-  Expr value;
-};
-std::optional<PutTogether> put_together(const Assignment& assignment) {
-  if (assignment.op != AssignOp::Set) return PutTogether{assignment.op, with_reductions(assignment).rhs};
-  const Binary* binary = assignment.rhs.as<Binary>();
-  const Call* call = assignment.rhs.as<Call>();
-  if (!binary && (!call || call->args.size() != 2)) return {};
-  Expr value = binary ? binary->b : call->args[1];
-  for (AssignOp op : {AssignOp::Add, AssignOp::Mul, AssignOp::Min, AssignOp::Max, AssignOp::Or, AssignOp::And})
-    if (structurally_equal(assignment.rhs, combined(op, assignment.lhs, value))) return PutTogether{op, value};
-  return {};
-}
-
 // How to begin with what a reduction of nothing gives.
-std::string other_beginning(const Printer& names, const notation::Access& lhs, const PutTogether& meant) {
+std::string other_beginning(const Printer& names, const Assignment& assignment) {
   Printer print = names;
-  const TensorVar& result = lhs.tensor;
+  const TensorVar& result = assignment.lhs.tensor;
+  Expr value = with_reductions(assignment).rhs;
   bool reads = false;
-  each<notation::Access>(meant.value, [&](const notation::Access& n) { reads |= n.tensor == result; });
+  each<notation::Access>(value, [&](const notation::Access& n) { reads |= n.tensor == result; });
   std::string out = "give it data first";
-  if (!reads) out += fmt::format(", assign it, {}", print(Assignment{lhs, AssignOp::Set, meant.value}));
+  if (!reads) out += fmt::format(", assign it, {}", print(Assignment{assignment.lhs, AssignOp::Set, value}));
   try {
-    Format filled = result.format().filled(identity(meant.op, result.type()));
+    Format filled = result.format().filled(identity(assignment.op, result.type()));
     out += fmt::format(", or say what it begins with by its format: {}", filled.str());
   } catch (const UserError&) {}  // a format with places for what is not stored
   return out;
@@ -96,16 +77,15 @@ std::string other_beginning(const Printer& names, const notation::Access& lhs, c
 }  // namespace
 
 void check_beginning(const ScheduledStatement& statement) {
-  const notation::Access& lhs = statement.assignment.lhs;
-  std::optional<PutTogether> meant = put_together(statement.assignment);
-  if (!meant || lhs.tensor.format().fill() || is_zero(identity(meant->op, lhs.tensor.type()))) return;
+  const Assignment& said = statement.assignment;
+  const TensorVar& result = said.lhs.tensor;
+  if (said.op == AssignOp::Set || result.format().fill() || is_zero(identity(said.op, result.type()))) return;
   Printer names;
-  names(statement.assignment);
-  throw UserError(Diagnostic{
-      fmt::format("{} holds nothing, and would count as 0 where {} puts values together with it",
-                  names.name(lhs.tensor), info(meant->op).assignment),
-      {names.excerpt(statement.assignment, [&](const notation::Access& a) { return a.tensor == lhs.tensor; })},
-      other_beginning(names, lhs, *meant)});
+  names(said);
+  throw UserError(Diagnostic{fmt::format("{} holds nothing, and would count as 0 where {} puts values together with it",
+                                         names.name(result), info(said.op).assignment),
+                             {names.excerpt(said, [&](const notation::Access& a) { return a.tensor == result; })},
+                             other_beginning(names, said)});
 }
 
 void agree_on(runtime::Transport& transport, const ScheduledStatement& statement) {

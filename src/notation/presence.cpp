@@ -6,11 +6,7 @@ namespace spdistal::notation {
 namespace {
 
 // Somewhere or nowhere.
-struct Anywhere {
-  bool never() const { return false; }
-  bool always() const { return true; }
-  bool both(bool a, bool b) const { return a && b; }
-  bool either(bool a, bool b) const { return a || b; }
+struct Anywhere : TruthSets {
   bool access(const Access&) const { return true; }
 };
 

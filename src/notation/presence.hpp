@@ -15,6 +15,14 @@
 
 namespace spdistal::notation {
 
+/// Sets of which it matters only whether they are empty, or everything: what an access stores is left to say.
+struct TruthSets {
+  bool never() const { return false; }
+  bool always() const { return true; }
+  bool both(bool a, bool b) const { return a && b; }
+  bool either(bool a, bool b) const { return a || b; }
+};
+
 template <class Set>
 struct Presence {
   Set where;                   // the expression has values of its own nowhere else

@@ -11,7 +11,7 @@ using namespace notation;
 namespace {
 
 // What is left where one access stores nothing.
-class Vanishing {
+class Vanishing : public TruthSets {
  public:
   explicit Vanishing(const Access& access) : access_(access) {}
 
@@ -37,11 +37,6 @@ class Vanishing {
         });
   }
 
-  // ---- an algebra of sets of which it matters only whether they are empty ----
-  bool never() const { return false; }
-  bool always() const { return true; }
-  bool both(bool a, bool b) const { return a && b; }
-  bool either(bool a, bool b) const { return a || b; }
   bool access(const Access& n) const { return !structurally_equal(n, access_) && !unmade_.contains(n.tensor); }
 
  private:

@@ -48,6 +48,12 @@ class AgainstScipy(unittest.TestCase):
         self.assertEqual((A.format, A.fill), ("ds=inf", np.inf))
         np.testing.assert_allclose(A.todense(), wanted)
 
+    def test_what_holds_nothing_is_not_reduced_with(self):
+        A = random((4, 3), 1)
+        with self.assertRaisesRegex(spdistal.UserError, r"v holds nothing.*\n.*\n.*\n.*v\(i\) = min\(j, A\(i,j\)\)"):
+            spdistal.evaluate("v(i) min= A(i,j)", A=A)
+        np.testing.assert_allclose(spdistal.evaluate("v(i) = min(j, A(i,j))", A=A).todense(), A.todense().min(axis=1))
+
     def test_fill_values_are_of_the_type_of_the_elements(self):
         for fill, type in [(True, bool), (1 + 2j, complex), (2**53 + 1, np.int64), (np.inf, float), (np.float32(0.5), np.float32),
                            (0, float)]:

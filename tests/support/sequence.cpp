@@ -71,7 +71,7 @@ class Draw {
     for (size_t tries = 0; out_.steps.size() < count && tries < 200; tries++) {
       out_.steps.push_back(with_handles && one_in(6) ? handle_step()
                                                      : step(with_handles ? Handles::Go : Handles::Stay));
-      if (!stays_small()) out_.steps.pop_back();
+      if (!is_plain()) out_.steps.pop_back();
     }
     return std::move(out_);
   }
@@ -170,11 +170,11 @@ class Draw {
     return {Kind::Alias, t.name, any(alike)};
   }
 
-  // Sums are then exact, in any order.
-  bool stays_small() const {
+  // Sums of small numbers are exact, in any order.
+  bool is_plain() const {
     Meaning meaning(out_);
     for (const Step& step : out_.steps) meaning.step(step);
-    return meaning.largest() < 1e9;
+    return meaning.largest() < 1e9 && !meaning.reduces_with_nothing();
   }
 
   std::mt19937_64& random_;

@@ -64,6 +64,9 @@ size_t Meaning::statement_of(const std::string& text) {
 
 void Meaning::evaluate(size_t number) {
   const Statement& statement = statements_[number];
+  using notation::AssignOp;
+  AssignOp op = statement.assignment.op;
+  reduces_with_nothing_ |= op != AssignOp::Set && op != AssignOp::Add && !has_data(statement.result);
   reference::Arrays arrays;
   auto add = [&](Id id) {
     DenseArray zeros(ScalarType::Float64, std::vector<int64_t>(cells_[id].var.order(), SequenceTensor::side));

@@ -23,6 +23,8 @@ class Meaning {
   std::optional<reference::DenseArray> look(const std::string& name) const;
   /// The largest absolute value of anything.
   double largest() const;
+  /// Was the least or largest of values and of a tensor that holds nothing asked for? That is refused.
+  bool reduces_with_nothing() const { return reduces_with_nothing_; }
 
  private:
   using Id = size_t;
@@ -62,6 +64,7 @@ class Meaning {
   std::vector<Statement> statements_;
   std::vector<size_t> for_data_;  // said, and not evaluated for lack of data
   std::vector<size_t> unseen_;    // evaluated, and nothing needed them yet
+  bool reduces_with_nothing_ = false;
 };
 
 }  // namespace spdistal::test

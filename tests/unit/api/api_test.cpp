@@ -46,6 +46,22 @@ TEST_F(Api, AssigningOneAccessToAnotherRecordsAStatementToo) {
   EXPECT_EQ(first_lines(a.statement(), 2), "statement\n  a(i) = b(j)\n");
 }
 
+TEST_F(Api, WhatHoldsNothingIsNotReducedWithByOtherThanASum) {
+  n = 2, m = 2;
+  B.insert({0, 1}, 3.0);
+  B.insert({1, 0}, 4.0);
+  B.pack();
+  a(i).max_with(B(i, j));
+  std::string why = refusal([&] { a.at({0}); });
+  EXPECT_NE(why.find("a holds nothing, and would count as 0 where max= puts values together with it"), why.npos) << why;
+  EXPECT_NE(why.find("a(i) = max(j, B(i,j))"), why.npos) << why;
+  b(i) += B(i, j);
+  EXPECT_EQ(b.at({1}), 4.0);
+  a.fill(5.0);
+  a(i).max_with(B(i, j));
+  EXPECT_EQ(a.at({1}), 5.0);
+}
+
 TEST_F(Api, IncrementsAreStatements) {
   a(i) += b(i);
   EXPECT_EQ(first_lines(a.statement(), 2), "statement\n  a(i) += b(i)\n");

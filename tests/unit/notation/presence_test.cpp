@@ -19,13 +19,9 @@ TensorVar vector_of(const std::string& name, ScalarType type, double fill) {
 }
 
 // One place, where each tensor stores something or nothing.
-struct Place {
+struct Place : TruthSets {
   std::map<TensorVar, EvaluatedElement> elements;
 
-  bool never() const { return false; }
-  bool always() const { return true; }
-  bool both(bool a, bool b) const { return a && b; }
-  bool either(bool a, bool b) const { return a || b; }
   bool access(const Access& n) const { return !elements.at(n.tensor).absent; }
 
   EvaluatedElement operator()(const Expr& expr) const {
