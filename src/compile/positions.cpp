@@ -6,6 +6,7 @@
 #include "format/questions.hpp"
 #include "level/level.hpp"
 #include "lower/lower.hpp"
+#include "tensor/slices.hpp"
 
 namespace spdistal {
 
@@ -20,19 +21,6 @@ int64_t elements_before(const Pattern& pattern, int64_t position) {
     position = functions_of(pattern.format().levels()[k]).children(pattern.level(k), position).lo;
   }
   return position;
-}
-
-// The first position of the first level whose coordinate is not below x.
-int64_t first_position(const Pattern& pattern, int64_t x) {
-  const LevelArrays& level = pattern.level(0);
-  const LevelFunctions& functions = functions_of(pattern.format().levels()[0]);
-  int64_t lo = 0, hi = level.positions;
-  while (lo < hi) {
-    int64_t middle = lo + (hi - lo) / 2;
-    if (functions.coordinate(level, middle) < x) lo = middle + 1;
-    else hi = middle;
-  }
-  return lo;
 }
 
 }  // namespace

@@ -179,16 +179,16 @@ ScalarType type_of_total(AssignOp op, ScalarType value, ScalarType result) {
 }
 
 Scalar compute(AssignOp op, const Scalar& there, const Scalar& value) {
-  switch (op) {
-    case AssignOp::Set: return value;
-    case AssignOp::Add: return compute(BinaryOp::Add, there, value);
-    case AssignOp::Mul: return compute(BinaryOp::Mul, there, value);
-    case AssignOp::Min: return compute(Function::Min, {there, value});
-    case AssignOp::Max: return compute(Function::Max, {there, value});
-    case AssignOp::Or: return compute(BinaryOp::Or, there, value);
-    case AssignOp::And: break;
-  }
-  return compute(BinaryOp::And, there, value);
+  // As expressions are combined.
+  static const std::vector<Expr> forms = [] {
+    std::vector<Expr> out;
+    for (const OperationInfo& operation : operations()) out.push_back(combined(operation.op, Literal{0}, Literal{0}));
+    return out;
+  }();
+  if (op == AssignOp::Set) return value;
+  const Expr& form = forms[size_t(op)];
+  if (auto* n = form.as<Binary>()) return compute(n->op, there, value);
+  return compute(form.as<Call>()->function, {there, value});
 }
 
 }  // namespace spdistal::notation

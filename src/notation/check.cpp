@@ -248,6 +248,10 @@ Result<> check(const Assignment& assignment) {
   return check_sums(assignment);
 }
 
+bool is_diagonal(const Access& access) {
+  return std::set<IndexVar>(access.indices.begin(), access.indices.end()).size() < access.indices.size();
+}
+
 Result<std::map<IndexVar, Extent>> infer_extents(const Assignment& assignment) {
   struct Use {
     Access access;

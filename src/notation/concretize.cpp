@@ -132,11 +132,6 @@ class ReductionRenamer {
   std::set<IndexVar> used_;
 };
 
-// Has the result elements that no assignment comes to: all but a diagonal? They hold its fill value, whatever it begins with.
-bool leaves_elements_out(const Access& lhs) {
-  return std::set<IndexVar>(lhs.indices.begin(), lhs.indices.end()).size() < lhs.indices.size();
-}
-
 class Concretizer {
  public:
   Concretizer(std::vector<IndexVar> order) : order_(std::move(order)) {}
@@ -168,7 +163,8 @@ class Concretizer {
     const TensorVar& result = lhs.tensor;
     if (!reduces_in_place(reduction->op, result.type(), type_of(rhs))) return nullptr;
     Scalar begins = convert(identity(reduction->op, type_of(rhs)), result.type());
-    bool begins_anew = op == AssignOp::Set && leaves_elements_out(lhs) && !same_number(begins, result.fill());
+    // Beside a diagonal elements hold the fill value, whatever a reduction begins with.
+    bool begins_anew = op == AssignOp::Set && is_diagonal(lhs) && !same_number(begins, result.fill());
     return begins_anew ? nullptr : reduction;
   }
   // Replaces the outermost reductions inside expr by scalars that producers compute.

@@ -5,6 +5,7 @@
 #include "ir/analysis.hpp"
 #include "ir/build.hpp"
 #include "ir/substitute.hpp"
+#include "passes/cursors.hpp"
 
 namespace spdistal::passes {
 
@@ -17,11 +18,6 @@ bool uses_variable(const Expr& e, const Symbol& symbol) {
 }
 
 namespace {
-
-std::vector<Stmt> statements(const Stmt& body) {
-  if (auto* block = body.as<Block>()) return block->stmts;
-  return {body};
-}
 
 /// Has it another value in every turn: the loop's variable, times and plus what stays the same?
 bool tells_turns_apart(const Expr& e, const Symbol& var, const Changes& inside) {

@@ -24,6 +24,7 @@
 #include "ir/analysis.hpp"
 #include "ir/build.hpp"
 #include "ir/substitute.hpp"
+#include "passes/cursors.hpp"
 #include "passes/pass.hpp"
 
 namespace spdistal::passes {
@@ -50,12 +51,6 @@ struct Row {
 };
 
 using PrefetchSources = std::map<Symbol, Source>;
-
-/// Is it array[p]?
-bool is_at(const Load& n, const Var& p) {
-  auto* wide = n.index.as<Cast>();
-  return (wide ? wide->value : n.index) == Expr(p);
-}
 
 /// The rows that a loop reads by coordinates at its variable, of arrays that nobody writes.
 class GatheredRows {
@@ -119,7 +114,7 @@ class GatheredRows {
     std::optional<Var> crd;
     bool legal = true;
     each<Load>(base, [&](const Load& n) {
-      legal &= is_at(n, loop_.var) && is_input(n.array, Source::Field::Coordinates);
+      legal &= is_at(n.index, loop_.var) && is_input(n.array, Source::Field::Coordinates);
       legal &= !crd || crd->symbol == n.array.symbol;
       crd = n.array;
     });
@@ -184,7 +179,7 @@ class Prefetcher {
     each<Load>(outer.body, [&](const Load& n) {
       auto from = sources_.find(n.array.symbol);
       over_positions |=
-          from != sources_.end() && from->second.field == Source::Field::Coordinates && is_at(n, outer.var);
+          from != sources_.end() && from->second.field == Source::Field::Coordinates && is_at(n.index, outer.var);
     });
     if (!over_positions) return;
     each<For>(outer.body, [&](const For& inner) {

@@ -6,6 +6,7 @@
 #include "ir/analysis.hpp"
 #include "ir/build.hpp"
 #include "ir/substitute.hpp"
+#include "passes/cursors.hpp"
 
 namespace spdistal::passes {
 
@@ -15,12 +16,6 @@ namespace {
 
 constexpr int threads = warp_size;
 constexpr int64_t shared_bytes = 40 << 10;  // of a block
-
-Expr without_cast(const Expr& e) {
-  auto* n = e.as<Cast>();
-  return n ? n->value : e;
-}
-bool is_at(const Expr& index, const Var& cursor) { return without_cast(index) == Expr(cursor); }
 
 /// A variable of an item that goes up, step by step, from what is known when the item begins.
 struct Cursor {
@@ -37,8 +32,7 @@ std::vector<Cursor> cursors_of(const ParallelRegion& region) {
     each<Assign>(region.body, [&](const Assign& a) {
       if (a.var.symbol != n.var.symbol) return;
       assigned = true;
-      auto* sum = a.value.as<Binary>();
-      steps &= sum && sum->op == BinaryOp::Add && sum->a == Expr(n.var) && constant_integer(sum->b) == 1;
+      steps &= is_increment(a, n.var);
     });
     if (assigned && steps) out.push_back({n.var, begin});
   });

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <set>
-
 #include "format/fill.hpp"
 #include "notation/check.hpp"
 #include "notation/concretize.hpp"
@@ -101,9 +99,9 @@ Result<> check_sparse_result(const Assignment& assignment) {
 // Elements of a dense result beside a diagonal that is assigned would have to get their fill value, too.
 Result<> check_diagonal(const Assignment& assignment) {
   const notation::Access& lhs = assignment.lhs;
-  std::set<IndexVar> distinct(lhs.indices.begin(), lhs.indices.end());
-  bool all = distinct.size() == lhs.indices.size() || assignment.op != AssignOp::Set;
-  if (all || !lhs.tensor.format().is_dense() || is_zero(lhs.tensor.fill())) return {};
+  if (!is_diagonal(lhs) || assignment.op != AssignOp::Set || !lhs.tensor.format().is_dense() ||
+      is_zero(lhs.tensor.fill()))
+    return {};
   Printer names;
   names(assignment);
   return Diagnostic{fmt::format("{} alone is assigned, and the other elements of {} would be {}", names(lhs),

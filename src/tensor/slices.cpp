@@ -98,19 +98,6 @@ std::optional<std::vector<SliceSource>> sources_of(Transport& transport, const P
 
 // ---- cutting ----
 
-// The positions of the first level, whose coordinates rise, from a coordinate on.
-int64_t first_from(const Pattern& pattern, int64_t coordinate) {
-  const LevelArrays& level = pattern.level(0);
-  const LevelFunctions& functions = functions_of(pattern.format().levels()[0]);
-  int64_t lo = 0, hi = level.positions;
-  while (lo < hi) {
-    int64_t middle = lo + (hi - lo) / 2;
-    if (functions.coordinate(level, middle) < coordinate) lo = middle + 1;
-    else hi = middle;
-  }
-  return lo;
-}
-
 // What a colour takes of a storage; nothing where it takes none of it.
 std::optional<SlicePositions> cut(const Pattern& pattern, size_t source, std::span<const SliceSource> sources,
                                   const TakenShare& taken) {
@@ -126,7 +113,7 @@ std::optional<SlicePositions> cut(const Pattern& pattern, size_t source, std::sp
     at = runtime::common({block.lo - before, block.hi - before}, {0, pattern.level(level).positions});
   } else {
     Range wanted = taken.ranges[size_t(pattern.format().mode_order()[0])];
-    at = {first_from(pattern, wanted.lo), first_from(pattern, wanted.hi)};
+    at = {first_position(pattern, wanted.lo), first_position(pattern, wanted.hi)};
   }
   if (at.size() <= 0) return std::nullopt;
   return slice_around(pattern, level, at);
@@ -317,6 +304,18 @@ std::optional<std::vector<TakenShare>> taken_of(Transport& transport, const Stor
 }
 
 }  // namespace
+
+int64_t first_position(const Pattern& pattern, int64_t coordinate) {
+  const LevelArrays& level = pattern.level(0);
+  const LevelFunctions& functions = functions_of(pattern.format().levels()[0]);
+  int64_t lo = 0, hi = level.positions;
+  while (lo < hi) {
+    int64_t middle = lo + (hi - lo) / 2;
+    if (functions.coordinate(level, middle) < coordinate) lo = middle + 1;
+    else hi = middle;
+  }
+  return lo;
+}
 
 bool are_slices(const Shares& simple, const Format& format, const std::vector<int64_t>& dims) {
   return taken_by_all(simple, format, dims).has_value();

@@ -17,6 +17,9 @@ namespace spdistal {
 /// Whether pieces of a format for these shares, which are simplified, are slices of whatever is in storage order.
 bool are_slices(const Shares& simple, const Format& format, const std::vector<int64_t>& dims);
 
+/// The first position of the first level, whose coordinates rise, with this coordinate or a later one.
+int64_t first_position(const Pattern& pattern, int64_t coordinate);
+
 /// For how long memory of somebody else may be used: until a call returns, or as long as it is of use.
 enum class Loan : uint8_t { ForTheCall, ToKeep };
 

@@ -1,12 +1,12 @@
 // Every element has its place: the kernel writes values. A piece of the result may have more of them than the loops come
 // to.
-#include <set>
 
 #include "lower/bind.hpp"
 #include "lower/questions.hpp"
 #include "lower/result/strategy.hpp"
 #include "lower/values.hpp"
 #include "lower/visit.hpp"
+#include "notation/check.hpp"
 
 namespace spdistal::lower {
 
@@ -36,14 +36,9 @@ std::optional<Segment> covered(Context& c, const Scope& s, const IndexVar& var) 
   return std::nullopt;
 }
 
-// Is a diagonal all that is assigned?
-bool leaves_elements_out(const Context& c) {
-  return std::set<IndexVar>(c.lhs.indices.begin(), c.lhs.indices.end()).size() < c.lhs.indices.size();
-}
-
 // Do dense loops come to every element of the result's piece? None where that is not to be had.
 std::optional<Expr> covers_result(Context& c, const Scope& s) {
-  if (outer_may_lie_beyond(c) || leaves_elements_out(c)) return std::nullopt;
+  if (outer_may_lie_beyond(c) || is_diagonal(c.lhs)) return std::nullopt;
   Expr all = ir::literal(ir::Scalar::of(true));
   std::vector<IndexVar> vars = storage_order(c.lhs);
   for (size_t level = 0; level < vars.size(); level++) {
@@ -71,7 +66,7 @@ void emit(Context& c) {
   inside_outer_loops(c, outermost(c), [&](const Scope& s) {
     c.vals_array(0);
     Scope inside = s;
-    inside.elements.covered = !leaves_elements_out(c);
+    inside.elements.covered = !is_diagonal(c.lhs);
     if (!c.on_pieces() || c.start == Start::Old) return visit(c, inside, c.statement.body);
     std::optional<Expr> covers = covers_result(c, s);
     inside.elements.covered = covers.has_value();

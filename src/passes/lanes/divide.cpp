@@ -4,6 +4,7 @@
 #include "ir/build.hpp"
 #include "ir/substitute.hpp"
 #include "passes/carried.hpp"
+#include "passes/cursors.hpp"
 #include "passes/lanes/ahead.hpp"
 
 namespace spdistal::passes {
@@ -11,11 +12,6 @@ namespace spdistal::passes {
 using namespace ir;
 
 namespace {
-
-std::vector<Stmt> statements(const Stmt& body) {
-  if (auto* block = body.as<Block>()) return block->stmts;
-  return {body};
-}
 
 /// A turn that ends with one sum, which is all that its variable is for, and what is done with it.
 struct SummingTurn {

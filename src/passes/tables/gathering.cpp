@@ -4,6 +4,7 @@
 
 #include "ir/analysis.hpp"
 #include "ir/build.hpp"
+#include "passes/cursors.hpp"
 
 namespace spdistal::passes {
 
@@ -15,12 +16,6 @@ void flatten(const Stmt& s, std::vector<Stmt>& out) {
   if (auto* block = s.as<Block>())
     for (const Stmt& inner : block->stmts) flatten(inner, out);
   else if (!s.is<Comment>()) out.push_back(s);
-}
-bool is_increment(const Stmt& s, const Var& of) {
-  auto* n = s.as<Assign>();
-  auto* sum = n ? n->value.as<Binary>() : nullptr;
-  return sum && n->var.symbol == of.symbol && sum->op == BinaryOp::Add && sum->a == Expr(of) &&
-         constant_integer(sum->b) == 1;
 }
 
 /// The same whole number, of whatever width?
@@ -57,7 +52,7 @@ std::optional<WorkspaceTouch> touch_of(const If& n) {
       else if (auto* counter = stored->index.as<Var>(); counter && is_same_number(stored->value, at))
         list = stored->array, count = *counter;
       else return {};
-    } else if (count && is_increment(s, *count)) {
+    } else if (auto* assigned = s.as<Assign>(); assigned && count && is_increment(*assigned, *count)) {
       counted = true;
     } else {
       return {};
@@ -163,7 +158,7 @@ bool take_listing(const For& n, Gathering& item) {
     }
     if (declared) legal &= declared->mutability == Mutability::Const;
     else if (stored) legal &= stored->mode == StoreMode::Set && stored->array.symbol != item.arrays.list.symbol;
-    else if (assigned && !item.cursor && is_increment(s, assigned->var)) item.cursor = assigned->var;
+    else if (assigned && !item.cursor && is_increment(*assigned, assigned->var)) item.cursor = assigned->var;
     else legal = false;
   }
   each<Load>(n.body, [&](const Load& m) {

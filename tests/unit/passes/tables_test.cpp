@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "ir/build.hpp"
+#include "ir/print.hpp"
+#include "passes/tables/division.hpp"
 
 namespace spdistal::passes {
 namespace {
@@ -53,6 +55,17 @@ TEST(Tables, ARowThatIsGatheredIsFound) {
   std::optional<Gathering> found = gathering_of(Row().region());
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->after.size(), 1u);
+}
+
+TEST(Tables, HowManyThereAreIsKnownBehindAllOfThemInBlocksToo) {
+  Row row;
+  ParallelRegion region = row.region();
+  Var queue = var("queue", array_of(ScalarType::Int64)), queued = var("queued", Int64);
+  Grid far = far_grid(region, *gathering_of(region), queue, queued, "far", 4);
+  std::string text = print(far.function);
+  size_t counted = text.find("count = listed"), stored = text.find("sizes[i] = count");
+  ASSERT_NE(counted, text.npos) << text;
+  EXPECT_LT(counted, stored) << text;
 }
 
 TEST(Tables, WhatIsListedMustBeTheCoordinate) {
