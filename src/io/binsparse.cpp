@@ -145,7 +145,8 @@ void read_structure(const Json& descriptor, BinsparseDescriptor& to) {
 
 BinsparseDescriptor read(const Json& json) {
   // Some have the descriptor alone, without the name around it.
-  const Json& descriptor = find(json, "binsparse") ? *find(json, "binsparse") : json;
+  const Json* inside = find(json, "binsparse");
+  const Json& descriptor = inside ? *inside : json;
   BinsparseDescriptor out;
   check_version(descriptor);
   for (const Json& size : member_of(Json::value_t::array, "list", descriptor, "shape"))

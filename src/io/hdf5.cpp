@@ -158,9 +158,9 @@ void Hdf5File::Array::fail(const std::string& what) const {
 std::vector<uint64_t> lay_out_hdf5(const std::string& path, const std::string& name, const std::string& text,
                                    std::span<const NewHdf5Array> arrays) {
   Quiet quiet;
-  auto sure = [&](auto&& value) {
+  auto sure = [&](auto value) {
     if (!bool(value)) throw SystemError(fmt::format("cannot write '{}': HDF5 fails", path));
-    return std::move(value);
+    return value;
   };
   std::vector<uint64_t> places;
   Hdf5Handle file = sure(keep(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose));

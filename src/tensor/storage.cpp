@@ -32,7 +32,7 @@ Storage::Storage(PatternHandle pattern, ScalarType type)
     : Storage(pattern, type, Buffer::zeroed(size_t(pattern->nnz()) * size_of(type))) {}
 
 Storage::Storage(PatternHandle pattern, ScalarType type, Buffer values)
-    : pattern_(std::move(pattern)), type_(type), values_(std::make_shared<Values>(std::move(values))) {
+    : pattern_(std::move(pattern)), type_(type), values_(std::make_shared<Values>(Values{std::move(values)})) {
   require(values_->buffer.size() >= size_t(nnz()) * size_of(type), "there is a value for every stored element");
 }
 
