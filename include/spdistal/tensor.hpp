@@ -158,6 +158,10 @@ concept IndexRange = std::ranges::contiguous_range<R> &&
 template <class V, class T>
 concept OtherNumber = std::is_arithmetic_v<V> && !std::same_as<V, T>;
 
+/// What indexes a dimension: a variable, a window of one, or a coordinate.
+template <class I>
+concept AccessIndex = std::same_as<I, IndexVar> ||(std::integral<I> && !std::same_as<I, bool>);
+
 /// A tensor with elements of type T: bool, int32_t, int64_t, float, double or std::complex.
 ///
 ///   Tensor<double> a({n}, Format({Dense})), B("B", {n, m}, CSR);
@@ -359,9 +363,10 @@ class Tensor : public TensorBase {
 
   // ---- statements ----
 
-  template <std::same_as<IndexVar>... I>
+  /// An element: `B(i, j)`; with windows in the place of variables, `b(i + 1)`, `B(i(2, 10), j)`, `B(i, 0)`.
+  template <AccessIndex... I>
   Access operator()(const I&... indices) const {
-    return access({indices...});
+    return access({index_of(indices)...});
   }
 
   /// Collective. Other values for what this rank's piece stores, in storage order; the pattern stays.
@@ -392,6 +397,8 @@ class Tensor : public TensorBase {
   }
 
  private:
+  static IndexVar index_of(const IndexVar& index) { return index; }
+  static IndexVar index_of(std::integral auto coordinate) { return IndexVar::at(int64_t(coordinate)); }
   // A number of the language as one that can be looked at.
   template <class V>
   static Scalar given(V value) {

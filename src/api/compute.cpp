@@ -7,6 +7,8 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "compile/check.hpp"
+#include "execute/move/window.hpp"
+#include "notation/check.hpp"
 #include "schedule/print.hpp"
 #include "tensor/distribute.hpp"
 #include "tensor/pack.hpp"
@@ -26,6 +28,10 @@ std::string key_of(const StatementState& statement) {
   for (const TensorVar& tensor : tensors(statement.assignment))
     key += fmt::format("\n{} {}", names.name(tensor), std::hash<Symbol>{}(tensor.symbol()));
   for (const Command& command : statement.commands) key += "\n" + schedule::print(command, names);
+  // How many values variables of open windows have follows from all sizes.
+  if (!windows(statement.assignment).empty())
+    for (const TensorVar& tensor : tensors(statement.assignment))
+      for (const Extent& extent : tensor.dims()) key += fmt::format(" {}", extent.value().value_or(-1));
   return key;
 }
 
@@ -35,8 +41,10 @@ Execution& execution_of(TensorState& result, StatementState& statement, const Ho
     // Of statements about tensors that come and go, not all are worth keeping.
     if (result.executions.size() > 16) result.executions.clear();
     std::shared_ptr<Execution>& found = result.executions[key_of(statement)];
-    if (!found)
+    if (!found) {
+      infer_extents(statement.assignment).value();  // sizes that do not fit are refused as they were said
       found = std::make_shared<Execution>(Session::instance(), compile(Session::instance(), statement, operands));
+    }
     statement.execution = found;
   }
   check_sizes(statement, statement.execution->compiled().fitting);
@@ -53,6 +61,12 @@ void say_numbers(const StatementState& statement) {
   transport().said().add(hash.value(), [assignment = statement.assignment] { return Printer()(assignment); });
 }
 
+bool reads(const Assignment& assignment, const TensorVar& tensor) {
+  bool found = assignment.op != AssignOp::Set;
+  each<notation::Access>(assignment.rhs, [&](const notation::Access& a) { found |= a.tensor == tensor; });
+  return found;
+}
+
 // Of what a statement reads: its operands, and what the result held before. Where that is nothing, zeros
 // are made in `own`.
 Homes operands_of(TensorState& result, StatementState& statement, std::optional<Home>& own) {
@@ -66,9 +80,15 @@ Homes operands_of(TensorState& result, StatementState& statement, std::optional<
     if (!own)
       throw UserError(fmt::format("{} is read by its own statement but holds nothing", shown(result.var)),
                       "give it data first: insert and pack, read, or fill");
-    out.emplace(result.var, &*own);
+    if (reads(computed(statement), result.var)) out.emplace(result.var, &*own);
   }
   return out;
+}
+
+// Where the result of the loops lives: in the place of the tensor that is assigned to, or, of what goes into a window of it,
+// anywhere.
+Shares target_of(TensorState& result, const StatementState& statement, Execution& execution) {
+  return statement.part ? homes_of(execution.compiled().loops().result, transport().size()) : shares_of(result);
 }
 
 }  // namespace
@@ -140,7 +160,7 @@ void prepare(TensorState& result, StatementState& statement) {
   std::optional<Home> zeros;
   Homes operands = operands_of(result, statement, result.home ? result.home : zeros);
   Execution& execution = execution_of(result, statement, operands);
-  execution.prepare(std::move(operands), shares_of(result));
+  execution.prepare(std::move(operands), target_of(result, statement, execution));
 }
 
 void run(TensorState& result, StatementState& statement) {
@@ -148,7 +168,12 @@ void run(TensorState& result, StatementState& statement) {
   if (!result.home && !result.failure) check_beginning(statement);
   Homes operands = operands_of(result, statement, result.home);
   Execution& execution = execution_of(result, statement, operands);
-  execution.compute(std::move(operands), shares_of(result), result.home, statement.arguments);
+  if (!statement.part)
+    return execution.compute(std::move(operands), shares_of(result), result.home, statement.arguments);
+  std::optional<Home> part;
+  execution.compute(std::move(operands), target_of(result, statement, execution), part, statement.arguments);
+  if (result.home->is_borrowed()) result.home = result.home->clone(transport());
+  assign_window(transport(), *part, statement.assignment, *result.home);
 }
 
 }  // namespace spdistal

@@ -13,7 +13,8 @@ StatementState say(const notation::Assignment& assignment) {
   out.arguments = notation::arguments(meant.rhs);
   for (const notation::TensorVar& tensor : notation::tensors(meant))
     if (auto state = find_tensor(tensor); state && tensor != meant.lhs.tensor) out.operands.push_back(state);
-  out.reads_result = out.initial.start == notation::Start::Old;
+  // What lies outside of a window stays.
+  out.reads_result = out.initial.start == notation::Start::Old || out.part;
   each<notation::Access>(meant.rhs,
                          [&](const notation::Access& a) { out.reads_result |= a.tensor == meant.lhs.tensor; });
   return out;

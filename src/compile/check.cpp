@@ -74,6 +74,21 @@ std::string other_beginning(const Printer& names, const Assignment& assignment) 
   return out;
 }
 
+// Sizes that follow from those of several tensors, as that of i in s = b(i+1) * c(i) does, are known with them.
+void bind_sizes(const Provenance& provenance, const Assignment& assignment, const std::map<IndexVar, Extent>& extents) {
+  auto is_of_tensor = [&](const Param& param) {
+    for (const TensorVar& tensor : tensors(assignment))
+      for (const Extent& extent : tensor.dims())
+        if (extent.param() && *extent.param() == param) return true;
+    return false;
+  };
+  for (const Root& root : provenance.roots) {
+    auto extent = extents.find(root.var);
+    const Param* param = root.size.grid_dim() ? nullptr : root.size.extent().param();
+    if (param && extent != extents.end() && !is_of_tensor(*param)) Param(*param).bind(*extent->second.value());
+  }
+}
+
 }  // namespace
 
 void check_beginning(const ScheduledStatement& statement) {
@@ -135,7 +150,7 @@ void check_sizes(const ScheduledStatement& statement) {
   };
   look(statement.assignment.lhs);
   each<notation::Access>(statement.assignment.rhs, look);
-  infer_extents(statement.assignment).value();
+  bind_sizes(statement.scheduled.provenance, statement.assignment, infer_extents(statement.assignment).value());
   schedule::check_extents(statement.scheduled).value();
   const Provenance& provenance = statement.scheduled.provenance;
   for (const Requirement& r : provenance.requirements) {

@@ -111,7 +111,7 @@ std::optional<ConcreteStatement> over_positions_on_gpu(Process& process, const C
 }
 
 Chosen with_conversions(const ScheduledStatement& statement) {
-  Converted converted = insert_conversions(statement.assignment);
+  Converted converted = insert_conversions(computed(statement));
   if (converted.conversions.empty()) return {statement.scheduled};
   return {concretize(converted.assignment).value(), std::move(converted.conversions)};
 }

@@ -15,14 +15,27 @@ using namespace notation;
 
 namespace {
 
-// The dimensions of an access in the order of the loops over them.
+// The dimensions of an access in the order of the loops over them. One of which a single coordinate is taken suits any, and
+// stays where it is.
 std::vector<int> order_of_loops(const notation::Access& access, const std::vector<IndexVar>& loops) {
-  std::vector<int> dims = access.tensor.format().mode_order();
-  auto depth = [&](int dim) {
-    return std::find(loops.begin(), loops.end(), access.indices[size_t(dim)]) - loops.begin();
-  };
-  std::stable_sort(dims.begin(), dims.end(), [&](int a, int b) { return depth(a) < depth(b); });
-  return dims;
+  std::vector<std::pair<long, int>> dims;  // with the depths of their loops
+  for (int dim : access.tensor.format().mode_order()) {
+    std::optional<IndexVar> var = variable_of(access.indices[size_t(dim)]);
+    long before = dims.empty() ? 0 : dims.back().first;
+    dims.emplace_back(var ? std::find(loops.begin(), loops.end(), *var) - loops.begin() : before, dim);
+  }
+  std::stable_sort(dims.begin(), dims.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<int> out;
+  for (const auto& [depth, dim] : dims) out.push_back(dim);
+  return out;
+}
+
+// All of a tensor that a window is taken of, by variables of its own.
+std::vector<IndexVar> without_windows(const std::vector<IndexVar>& indices) {
+  std::vector<IndexVar> out;
+  for (const IndexVar& index : indices)
+    out.push_back(index.window() ? IndexVar(index.window()->of ? index.window()->of->name() : "") : index);
+  return out;
 }
 
 // Tensors of which it matters what is stored: a copy has no places for more.
@@ -54,9 +67,10 @@ Converted insert_conversions(const Assignment& assignment) {
     if (mapped.contains(access.tensor)) levels.assign(levels.size(), Compressed);
     TensorVar copy({Symbol(name.empty() ? "" : name + "'"), access.tensor.type(), access.tensor.dims(),
                     filled_like(Format(levels, wanted), format)});
-    notation::Access converted{copy, access.indices};
-    out.conversions.push_back({access.tensor, copy, concretize({converted, AssignOp::Set, access}).value()});
-    return converted;
+    std::vector<IndexVar> all = without_windows(access.indices);
+    out.conversions.push_back(
+        {access.tensor, copy, concretize({{copy, all}, AssignOp::Set, notation::Access{access.tensor, all}}).value()});
+    return notation::Access{copy, access.indices};
   });
   return out;
 }

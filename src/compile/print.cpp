@@ -10,7 +10,11 @@ namespace spdistal {
 
 std::string print_statement(const ScheduledStatement& statement, notation::Printer& names) {
   std::string out = fmt::format("statement\n{}\n", indent(names(statement.assignment), 2));
-  out += fmt::format("\nloops\n{}\n", indent(names(statement.initial), 2));
+  std::string initial = names(statement.initial);
+  if (statement.part)  // and then
+    initial +=
+        "\n" + names(notation::Assignment{statement.assignment.lhs, statement.assignment.op, statement.part->lhs});
+  out += fmt::format("\nloops\n{}\n", indent(initial, 2));
   if (!statement.commands.empty()) {
     // The scheduled loops first: they choose the names that the commands then use.
     std::string loops = names(statement.scheduled);

@@ -200,7 +200,7 @@ Range Tasks::range(size_t access, size_t dim, const LoopValues& values) const {
   const IndexVar& var = program_.accesses[access].access.indices[dim];
   const plan::Projection& projection = program_.plan.accesses[access].projections[dim];
   bool cut = std::holds_alternative<plan::Affine>(projection) || std::holds_alternative<plan::Gather>(projection);
-  return cut ? bounds_.of(var, values) : Range{0, bounds_.size(var)};
+  return cut ? bounds_.of(var, values) : Range{0, known_dims(program_.accesses[access].access.tensor)[dim]};
 }
 
 Need Tasks::need(size_t access, int64_t colour, const StepValues& step, const Pieces& pieces) {
@@ -277,7 +277,8 @@ std::optional<Range> Tasks::reach(size_t access, size_t dim, int64_t colour, con
     const Access& other = program_.accesses[k].access;
     for (size_t d = 0; d < other.indices.size(); d++) {
       size_t level = other.tensor.format().level_of(d);
-      if (!(other.indices[d] == var) || stores_all(other.tensor.format().levels()[level])) continue;
+      if (!(variable_of(other.indices[d]) == var) || stores_all(other.tensor.format().levels()[level])) continue;
+      if (other.indices[d].window()) return {};  // it comes to other coordinates than are stored
       bool later = program_.accesses[k].loops.size() > program_.accesses[access].loops.size();
       if (!pieces[k] || later) return {};
       Space here = *evaluate(plan::Occurring{k, level}, colour, pieces);

@@ -13,6 +13,13 @@ KernelLevel next_level(Context& c, const Scope& s, int operand) {
 
 Above above(const AccessState& state) { return {state.position, state.group, state.present}; }
 
+Expr stored_coordinate(Context& c, const Scope& s, int operand, const Expr& position) {
+  const KernelFunctions& next = next_functions(c, s, operand);
+  if (next.coordinate_below)
+    return next.coordinate_below(next_level(c, s, operand), s.access(operand).position, position);
+  return next.coordinate(next_level(c, s, operand), position);
+}
+
 // Goes to the place of a coordinate, of a level that has one for each.
 AccessState placed(Context& c, const Scope& s, int operand, const Expr& coordinate) {
   AccessState state = s.access(operand);
@@ -33,10 +40,12 @@ bool at_end(const Context& c, const Scope& s, int operand) {
   return s.access(operand).level == c.tensor_var(operand + 1).order();
 }
 
-const IndexVar& level_var(const Context& c, const Scope& s, int operand) {
+const IndexVar& level_index(const Context& c, const Scope& s, int operand) {
   const Access& access = c.access(operand + 1);
   return access.indices[size_t(access.tensor.format().mode_order()[s.access(operand).level])];
 }
+
+const Window* window_at(const Context& c, const Scope& s, int operand) { return level_index(c, s, operand).window(); }
 
 const KernelFunctions& next_functions(const Context& c, const Scope& s, int operand) {
   return c.functions(operand + 1, s.access(operand).level);
@@ -45,7 +54,7 @@ const KernelFunctions& next_functions(const Context& c, const Scope& s, int oper
 std::vector<int> operands_over(const Context& c, const Scope& s, const IndexVar& var) {
   std::vector<int> out;
   for (int k = 0; k < c.operands(); k++)
-    if (!at_end(c, s, k) && level_var(c, s, k) == var) out.push_back(k);
+    if (!at_end(c, s, k) && variable_of(level_index(c, s, k)) == var) out.push_back(k);
   return out;
 }
 
@@ -54,13 +63,20 @@ Segment segment(Context& c, const Scope& s, int operand) {
 }
 
 Expr coordinate(Context& c, const Scope& s, int operand, const Expr& position) {
-  const KernelFunctions& next = next_functions(c, s, operand);
-  if (next.coordinate_below)
-    return next.coordinate_below(next_level(c, s, operand), s.access(operand).position, position);
-  return next.coordinate(next_level(c, s, operand), position);
+  Expr stored = stored_coordinate(c, s, operand, position);
+  const Window* window = window_at(c, s, operand);
+  return window ? (stored - window->offset) / window->stride : stored;
 }
 
-Expr seek(Context& c, const Scope& s, int operand, const Segment& range, const Expr& coordinate) {
+std::optional<Expr> is_on_stride(Context& c, const Scope& s, int operand, const Expr& position) {
+  const Window* window = window_at(c, s, operand);
+  if (!window || window->stride == 1) return std::nullopt;
+  return ir::equal((stored_coordinate(c, s, operand, position) - window->offset) % window->stride, 0);
+}
+
+Expr seek(Context& c, const Scope& s, int operand, const Segment& range, const Expr& value) {
+  const Window* window = window_at(c, s, operand);
+  Expr coordinate = window ? value * window->stride + window->offset : value;
   return next_functions(c, s, operand).seek(next_level(c, s, operand), above(s.access(operand)), range, coordinate);
 }
 
@@ -79,7 +95,7 @@ AccessState entered(Context& c, const Scope& s, int operand, const Expr& positio
 Scope settled(Context& c, Scope s) {
   for (int k = 0; k < c.operands(); k++)
     while (!at_end(c, s, k)) {
-      auto known = s.values.find(level_var(c, s, k));
+      auto known = s.values.find(level_index(c, s, k));
       if (known == s.values.end()) break;
       if (stores_all(next_functions(c, s, k))) {
         s.access(k) = placed(c, s, k, known->second);

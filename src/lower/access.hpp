@@ -8,17 +8,22 @@
 namespace spdistal::lower {
 
 bool at_end(const Context& c, const Scope& s, int operand);
-/// Of the next level of an operand: its variable, and what it can do.
-const IndexVar& level_var(const Context& c, const Scope& s, int operand);
+/// Of the next level of an operand: what indexes it, and what it can do.
+const IndexVar& level_index(const Context& c, const Scope& s, int operand);
+/// The window that indexes it; none where that is a variable.
+const Window* window_at(const Context& c, const Scope& s, int operand);
 const KernelFunctions& next_functions(const Context& c, const Scope& s, int operand);
-/// The operands whose next level is over a variable.
+/// The operands whose next level is over a variable, or a window of it.
 std::vector<int> operands_over(const Context& c, const Scope& s, const IndexVar& var);
 
-/// The positions of the next level below where an operand is, the coordinate of one of them, and the first of a segment
-/// at or after a coordinate.
+/// The positions of the next level below where an operand is, the value of the variable over it at one of them, and the
+/// first of a segment at or after a value. Of a window there are positions whose coordinates it leaves out: those before
+/// and after the values of the variable, and between strides.
 Segment segment(Context& c, const Scope& s, int operand);
 ir::Expr coordinate(Context& c, const Scope& s, int operand, const ir::Expr& position);
-ir::Expr seek(Context& c, const Scope& s, int operand, const Segment& range, const ir::Expr& coordinate);
+ir::Expr seek(Context& c, const Scope& s, int operand, const Segment& range, const ir::Expr& value);
+/// Whether a window with strides takes the coordinate at a position; none where nothing lies between strides.
+std::optional<ir::Expr> is_on_stride(Context& c, const Scope& s, int operand, const ir::Expr& position);
 
 /// Goes to a position of the next level. Where equal coordinates stand side by side, all of them are taken together.
 AccessState entered(Context& c, const Scope& s, int operand, const ir::Expr& position, std::optional<ir::Expr> present,

@@ -103,8 +103,8 @@ void inside_outer_loops(Context& c, const Scope& s, const Inside& fill) {
     if (size_varies(c, var)) c.f.when(value < size(c, here, var), inside);
     else inside();
   };
-  if (c.options.outer.empty()) bind_values(c, s, stmt, {}, fill);
-  else nest(s, 0);
+  // Coordinates that are given are known before any loop.
+  bind_values(c, s, stmt, {}, [&](const Scope& given) { nest(given, 0); });
 }
 
 Scope outermost(const Context& c) {

@@ -276,7 +276,11 @@ class Distributor {
       if (!is_worth_it(set, k)) set = plan::Everything{};
       // Where coordinates come from positions, loops come to no others, and the piece has places for no others.
       if (a.by_position[d] && fetched_.contains(a.by_position[d]->access)) set = plan::both(set, *a.by_position[d]);
-      if (set.is<plan::Everything>()) continue;
+      if (set.is<plan::Everything>()) {
+        // A window is a part of a dimension, whatever the loops cut.
+        if (a.access.indices[d].window()) projection = plan::Affine{print_.found(statement_, a.access.indices[d])};
+        continue;
+      }
       projection = plan::Gather{set};
       for (size_t source : plan::sources(set)) more.insert(depends_[source].begin(), depends_[source].end());
     }

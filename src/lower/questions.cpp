@@ -79,7 +79,7 @@ bool size_varies(const Context& c, const IndexVar& var) { return !c.provenance.r
 
 bool visits_whole_range(const Context& c, const IndexVar& var) {
   const Root* root = c.provenance.root(var);
-  if (!root || root->fixed || depends_on_outer(c, var)) return false;
+  if (!root || root->fixed || var.window() || depends_on_outer(c, var)) return false;
   for (const Relation& relation : c.provenance.relations)
     if (auto* stored = relation.replaced[0].value.as<StoredCoordinate>())
       for (size_t level = stored->levels.first; level <= stored->levels.last; level++)
@@ -88,7 +88,8 @@ bool visits_whole_range(const Context& c, const IndexVar& var) {
   auto look = [&](const Access& access) {
     std::vector<IndexVar> vars = storage_order(access);
     for (size_t level = 0; level < vars.size(); level++)
-      if (vars[level] == var) whole &= stores_all(kernel_functions(access.tensor.format().levels()[level]));
+      if (variable_of(vars[level]) == var)
+        whole &= stores_all(kernel_functions(access.tensor.format().levels()[level]));
   };
   each<Assign>(c.statement.body, [&](const Assign& assign) {
     if (assign.lhs.tensor != c.lhs.tensor) look(assign.lhs);

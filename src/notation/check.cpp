@@ -30,7 +30,7 @@ void free_variables(const Expr& expr, std::set<IndexVar>& bound, std::set<IndexV
     return;
   }
   if (auto* access = expr.as<Access>())
-    for (const IndexVar& var : access->indices)
+    for (const IndexVar& var : variables(*access))
       if (!bound.contains(var)) free.insert(var);
   children(expr, [&](const Expr& child) { free_variables(child, bound, free, twice); });
 }
@@ -44,7 +44,7 @@ bool stands_outside(const Expr& expr, const Access& access, const IndexVar& var)
   return found;
 }
 bool is_outside(const Assignment& assignment, const Access& access, const IndexVar& var) {
-  bool left = structurally_equal(assignment.lhs, access) && uses(Expr(access), var);
+  bool left = structurally_equal(assignment.lhs, access) && uses(access, var);
   return left || stands_outside(assignment.rhs, access, var);
 }
 
@@ -103,7 +103,7 @@ Result<> check_sums(const Assignment& assignment) {
   if (assignment.op != AssignOp::Set && assignment.op != AssignOp::Add) return {};
   std::vector<IndexVar> unclear;
   for (const IndexVar& var : variables(assignment.rhs)) {
-    bool said = uses(Expr(assignment.lhs), var);
+    bool said = uses(assignment.lhs, var);
     each<Reduction>(assignment.rhs, [&](const Reduction& n) { said |= n.var == var; });
     if (!said && !curved_around(assignment.rhs, var).empty()) unclear.push_back(var);
   }
@@ -212,10 +212,7 @@ Result<> check(const Assignment& assignment) {
         everything,
         fmt::format("give the inner {} a variable of its own", reduced.at(var) == AssignOp::Add ? "sum" : "reduction"));
   for (const auto& [var, op] : reduced) {
-    auto indexed = [&, var = var](const Access& access) {
-      return std::find(access.indices.begin(), access.indices.end(), var) != access.indices.end();
-    };
-    if (indexed(assignment.lhs) || free.contains(var))
+    if (uses(assignment.lhs, var) || free.contains(var))
       return refuse(
           fmt::format("{} is {} by {}({}, …) and also stands outside of that {}", name(var), info(op).done,
                       info(op).reduction, name(var), op == AssignOp::Add ? "sum" : "reduction"),
@@ -250,44 +247,6 @@ Result<> check(const Assignment& assignment) {
 
 bool is_diagonal(const Access& access) {
   return std::set<IndexVar>(access.indices.begin(), access.indices.end()).size() < access.indices.size();
-}
-
-Result<std::map<IndexVar, Extent>> infer_extents(const Assignment& assignment) {
-  struct Use {
-    Access access;
-    size_t dim;
-    Extent extent;
-  };
-  std::map<IndexVar, Use> known;
-  std::optional<Diagnostic> conflict;
-  auto look = [&](const Access& access) {
-    for (size_t d = 0; d < access.indices.size() && d < access.tensor.order(); d++) {
-      Use use{access, d, access.tensor.dims()[d]};
-      auto [at, fresh] = known.try_emplace(access.indices[d], use);
-      if (fresh) continue;
-      const Use& first = at->second;
-      std::optional<int64_t> a = first.extent.value(), b = use.extent.value();
-      if (a && b && *a != *b && !conflict) {
-        bool same = first.access.tensor == access.tensor;
-        Printer print = names_of(assignment);
-        conflict = Diagnostic{
-            fmt::format("{} is {} in {}'s {} dimension and {} in {} {}", print.name(access.indices[d]), *a,
-                        print.name(first.access.tensor), ordinal(first.dim), *b,
-                        same ? "its" : print.name(access.tensor) + "'s", ordinal(d)),
-            {print.excerpt(assignment, [&](const Access& other) { return structurally_equal(other, access); })},
-            {}};
-      }
-      // A size that is known now, or written out, tells more than a parameter.
-      if (use.extent.is_literal() && !first.extent.is_literal()) at->second = use;
-      else if (b && !a) at->second = use;
-    }
-  };
-  look(assignment.lhs);
-  each<Access>(assignment.rhs, look);
-  if (conflict) return *conflict;
-  std::map<IndexVar, Extent> out;
-  for (const auto& [var, use] : known) out.emplace(var, use.extent);
-  return out;
 }
 
 }  // namespace spdistal::notation

@@ -10,12 +10,12 @@
 namespace spdistal::notation {
 namespace {
 
-// The variables of an access in storage order, each once.
+// The variables of an access in storage order, each once. A coordinate that is given asks for no loop.
 std::vector<IndexVar> storage_order(const Access& access) {
   std::vector<IndexVar> out;
   for (int dim : access.tensor.format().mode_order()) {
-    const IndexVar& var = access.indices[size_t(dim)];
-    if (std::find(out.begin(), out.end(), var) == out.end()) out.push_back(var);
+    std::optional<IndexVar> var = variable_of(access.indices[size_t(dim)]);
+    if (var && std::find(out.begin(), out.end(), *var) == out.end()) out.push_back(*var);
   }
   return out;
 }
@@ -66,9 +66,7 @@ class Nesting {
 
 // Are all loops over the result's variables outside of those that reduce?
 bool sums_inside(const std::vector<IndexVar>& loops, const Access& result) {
-  auto of_result = [&](const IndexVar& var) {
-    return std::find(result.indices.begin(), result.indices.end(), var) != result.indices.end();
-  };
+  auto of_result = [&](const IndexVar& var) { return uses(result, var); };
   return std::is_partitioned(loops.begin(), loops.end(), of_result);
 }
 
@@ -131,6 +129,21 @@ class ReductionRenamer {
  private:
   std::set<IndexVar> used_;
 };
+
+// A window is a variable without a loop, found from that of another.
+void add_windows(Provenance& provenance, const Assignment& assignment) {
+  auto look = [&](const Access& access) {
+    for (size_t d = 0; d < access.indices.size(); d++) {
+      const Window* window = access.indices[d].window();
+      if (!window || provenance.root(access.indices[d])) continue;
+      provenance.roots.push_back({access.indices[d], access.tensor.dims()[d]});
+      provenance.relations.push_back(
+          {.replaced = {{access.indices[d], coordinate_of(*window), Guard::Unneeded}}, .made = {}});
+    }
+  };
+  look(assignment.lhs);
+  each<Access>(assignment.rhs, look);
+}
 
 class Concretizer {
  public:
@@ -210,8 +223,9 @@ std::vector<IndexVar> loop_order(const Assignment& assignment) {
   each<Access>(assignment.rhs,
                [&](const Access& access) { (access.tensor.format().is_dense() ? dense : sparse).push_back(access); });
   std::set<IndexVar> in_sparse;
-  if (sparse_result) in_sparse.insert(result.indices.begin(), result.indices.end());
-  for (const Access& access : sparse) in_sparse.insert(access.indices.begin(), access.indices.end());
+  auto are_in_sparse = [&](const std::vector<IndexVar>& vars) { in_sparse.insert(vars.begin(), vars.end()); };
+  if (sparse_result) are_in_sparse(variables(result));
+  for (const Access& access : sparse) are_in_sparse(variables(access));
 
   Nesting by_result(in_sparse), by_operands(in_sparse);
   if (sparse_result) by_result.follow(result);
@@ -234,23 +248,38 @@ bool reduces_in_place(AssignOp op, ScalarType result, ScalarType value) {
   }
 }
 
+Assignment with_open_windows(const Assignment& assignment) {
+  std::set<IndexVar> open;
+  for (const IndexVar& index : windows(assignment))
+    if (const Window* window = index.window(); window->of && !window->end) open.insert(*window->of);
+  if (open.empty()) return assignment;
+  std::map<IndexVar, Extent> extents = infer_extents(assignment).value();
+  Assignment out = assignment;
+  out.rhs = rewrite(assignment.rhs, [&](const Access& access) -> Expr {
+    Access opened = access;
+    for (size_t d = 0; d < opened.indices.size(); d++)
+      if (IndexVar& index = opened.indices[d];
+          !index.window() && open.contains(index) && !(access.tensor.dims()[d] == extents.at(index)))
+        index = Window{index, 0, 1}.over(index);
+    return opened;
+  });
+  return out;
+}
+
 Result<ConcreteStatement> concretize(const Assignment& assignment) {
   Result<std::map<IndexVar, Extent>> extents = infer_extents(assignment);
   if (!extents) return extents.refusal();
 
-  Assignment summed = with_reductions(assignment);
+  Assignment summed = with_reductions(with_open_windows(assignment));
   ReductionRenamer unique;
   summed.rhs = hoist_sums(unique(summed.rhs));
   for (const auto& [fresh, old] : unique.renamed) (*extents).emplace(fresh, (*extents).at(old));
 
-  std::vector<IndexVar> free;
-  for (const IndexVar& var : assignment.lhs.indices)
-    if (std::find(free.begin(), free.end(), var) == free.end()) free.push_back(var);
-
   std::vector<IndexVar> order = loop_order(summed);
-  Stmt body = Concretizer(order).nest(summed.lhs, summed.op, summed.rhs, free);
+  Stmt body = Concretizer(order).nest(summed.lhs, summed.op, summed.rhs, variables(summed.lhs));
   Provenance provenance;
   for (const IndexVar& var : order) provenance.roots.push_back({var, (*extents).at(var), std::nullopt});
+  add_windows(provenance, summed);
   return ConcreteStatement{body, std::move(provenance), assignment.lhs.tensor,
                            assignment.op == AssignOp::Set ? Start::Zero : Start::Old};
 }

@@ -16,6 +16,10 @@ Result<ConcreteStatement> concretize(const Assignment& assignment);
 /// of integers stays too: it rounds.
 Expr hoist_sums(const Expr& expr);
 
+/// The same statement, with what may have more coordinates than its variable has values indexed by windows: beside b(i+1),
+/// the b(i) of a(i) = b(i+1) - b(i). Such a window is the same as its variable but for that.
+Assignment with_open_windows(const Assignment& assignment);
+
 /// Can values be put together in the result itself? Not where each would be rounded to an integer or a truth value first.
 bool reduces_in_place(AssignOp op, ScalarType result, ScalarType value);
 

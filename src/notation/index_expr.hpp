@@ -80,6 +80,9 @@ inline IndexExpr value_of(const IndexVar& var) { return ValueOf{var}; }
 inline IndexExpr size_of(const IndexVar& var) { return SizeOf{var}; }
 inline IndexExpr number(Pieces value) { return Number{std::move(value)}; }
 
+/// The coordinate that a window takes for a value of its variable.
+IndexExpr coordinate_of(const Window& window);
+
 /// The same arithmetic on other variables.
 IndexExpr rename(const IndexExpr& expr, const std::vector<std::pair<IndexVar, IndexVar>>& renaming);
 

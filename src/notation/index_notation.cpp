@@ -12,7 +12,7 @@ void add_once(std::vector<T>& list, const T& item) {
 
 void collect(std::vector<IndexVar>& out, const Expr& expr) {
   if (auto* access = expr.as<Access>())
-    for (const IndexVar& var : access->indices) add_once(out, var);
+    for (const IndexVar& var : variables(*access)) add_once(out, var);
   children(expr, [&](const Expr& child) { collect(out, child); });
 }
 
@@ -117,6 +117,15 @@ ScalarType type_of(const Expr& expr) {
       [](const Reduction& n) { return reduced_type(n.op, type_of(n.body)); });
 }
 
+std::optional<IndexVar> variable_of(const IndexVar& index) { return index.window() ? index.window()->of : index; }
+
+std::vector<IndexVar> variables(const Access& access) {
+  std::vector<IndexVar> out;
+  for (const IndexVar& index : access.indices)
+    if (std::optional<IndexVar> var = variable_of(index)) add_once(out, *var);
+  return out;
+}
+
 std::vector<IndexVar> variables(const Expr& expr) {
   std::vector<IndexVar> out;
   collect(out, expr);
@@ -124,8 +133,7 @@ std::vector<IndexVar> variables(const Expr& expr) {
 }
 
 std::vector<IndexVar> variables(const Assignment& assignment) {
-  std::vector<IndexVar> out;
-  for (const IndexVar& var : assignment.lhs.indices) add_once(out, var);
+  std::vector<IndexVar> out = variables(assignment.lhs);
   collect(out, assignment.rhs);
   return out;
 }
@@ -139,6 +147,26 @@ std::vector<TensorVar> tensors(const Assignment& assignment) {
 bool uses(const Expr& expr, const IndexVar& var) {
   std::vector<IndexVar> vars = variables(expr);
   return std::find(vars.begin(), vars.end(), var) != vars.end();
+}
+
+bool uses(const Access& access, const IndexVar& var) {
+  std::vector<IndexVar> vars = variables(access);
+  return std::find(vars.begin(), vars.end(), var) != vars.end();
+}
+
+bool has_windows(const Access& access) {
+  return std::any_of(access.indices.begin(), access.indices.end(), [](const IndexVar& i) { return i.window(); });
+}
+
+std::vector<IndexVar> windows(const Assignment& assignment) {
+  std::vector<IndexVar> out;
+  auto look = [&](const Access& access) {
+    for (const IndexVar& index : access.indices)
+      if (index.window()) add_once(out, index);
+  };
+  look(assignment.lhs);
+  each<Access>(assignment.rhs, look);
+  return out;
 }
 
 Expr number_arguments(const Expr& expr) {
@@ -161,11 +189,18 @@ Expr rename(const Expr& expr, const std::vector<std::pair<IndexVar, IndexVar>>& 
       if (from == var) return to;
     return var;
   };
+  // A window that is not named itself is that of another variable.
+  auto renamed_index = [&](const IndexVar& index) {
+    if (!index.window() || !index.window()->of) return renamed(index);
+    for (const auto& [from, to] : renaming)
+      if (from.window() && from == index) return to;
+    return index.window()->over(renamed(*index.window()->of));
+  };
   return rewrite(
       expr,
       [&](const Access& n) -> Expr {
         Access out = n;
-        for (IndexVar& var : out.indices) var = renamed(var);
+        for (IndexVar& index : out.indices) index = renamed_index(index);
         return out;
       },
       [&](const Reduction& n) -> Expr {
@@ -175,7 +210,7 @@ Expr rename(const Expr& expr, const std::vector<std::pair<IndexVar, IndexVar>>& 
 
 Assignment with_reductions(const Assignment& assignment) {
   Assignment out = assignment;
-  const std::vector<IndexVar>& free = assignment.lhs.indices;
+  std::vector<IndexVar> free = variables(assignment.lhs);
   std::vector<IndexVar> open = variables(assignment.rhs);
   bool sums = assignment.op == AssignOp::Set || assignment.op == AssignOp::Add;
   // The last variable is reduced innermost, so that reductions of one sub-expression nest in the order of first use.

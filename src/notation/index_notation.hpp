@@ -7,6 +7,7 @@
 // summed over the smallest sub-expression that holds all its uses, or, in a statement with min=, max=, *=, |= or &=, reduced by that
 // operation over the whole right side.
 #pragma once
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -31,7 +32,8 @@ enum class Domain : uint8_t { Everywhere, Stored };
 /// How a value meets what is there: =, or an operation, by which reductions put values together, too.
 enum class AssignOp : uint8_t { Set, Add, Mul, Min, Max, Or, And };
 
-/// An element of a tensor: B(i,j). The same variable may stand twice: B(i,i) is the diagonal.
+/// An element of a tensor: B(i,j). The same variable may stand twice: B(i,i) is the diagonal. A window stands for the
+/// coordinates that it takes of a dimension: b(i+1), B(i(2,10),j), B(i,0).
 struct Access {
   TensorVar tensor;
   std::vector<IndexVar> indices;
@@ -115,6 +117,10 @@ ScalarType argument_type(Function function, ScalarType promoted);
 /// The type that values of a type are reduced in.
 ScalarType reduced_type(AssignOp op, ScalarType value);
 
+/// The variable that an index is found from: itself, i of i+1, none of a coordinate.
+std::optional<IndexVar> variable_of(const IndexVar& index);
+/// The variables of an access, in the order of its dimensions, each once.
+std::vector<IndexVar> variables(const Access& access);
 /// Every variable of an expression, by first use.
 std::vector<IndexVar> variables(const Expr& expr);
 /// Variables of the left side first, then of the right.
@@ -122,6 +128,10 @@ std::vector<IndexVar> variables(const Assignment& assignment);
 /// Every tensor, the result first, then by first use.
 std::vector<TensorVar> tensors(const Assignment& assignment);
 bool uses(const Expr& expr, const IndexVar& var);
+bool uses(const Access& access, const IndexVar& var);
+bool has_windows(const Access& access);
+/// The windows of a statement, in the order in which they stand.
+std::vector<IndexVar> windows(const Assignment& assignment);
 /// The expression with its arguments numbered from 1 on, in the order in which they stand.
 Expr number_arguments(const Expr& expr);
 /// The values of numbered arguments, in their order.

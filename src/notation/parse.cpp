@@ -379,15 +379,12 @@ Access parse_access(Lexer& in, ParseScope& scope) {
   std::vector<IndexVar> indices;
   if (in.accept("(") && !in.accept(")")) {
     do {
-      if (in.peek().kind == Token::Kind::Number)
-        in.fail(in.peek(), "an index is a variable, not a number",
-                "to take one slice, copy it into a tensor of its own first");
-      indices.push_back(scope.variable(in.expect_name("an index variable").text));
+      indices.push_back(parse_index(in, scope));
       if (in.at("("))
         in.fail(name, fmt::format("there is no function '{}'", name.text),
                 suggest(name.text, function_names(), "the functions are"));
     } while (in.accept(","));
-    in.expect(")", "an index is a plain variable, and commas stand between them: B(i,j)");
+    in.expect(")", "an index is a variable i, i+1, a window i(2,10) or a coordinate, and commas stand between: B(i,j)");
   }
   if (scope.declare && !scope.tensors.contains(name.text))
     scope.tensors.emplace(std::string(name.text), scope.declare(in, name, indices));

@@ -5,7 +5,7 @@
 //   product    = unary (("*" | "/") unary)*
 //   unary      = "-" unary | "(" sum ")" | number | "true" | "false" | "nan" | "inf"
 //              | function "(" sum, … ")" | "sum" "(" variable "," sum ")" | "complex" "(" number "," number ")" | access
-//   access     = name [ "(" [ variable ("," variable)* ] ")" ]
+//   access     = name [ "(" [ index ("," index)* ] ")" ]      index: see `parse_index.cpp`
 #pragma once
 #include <functional>
 #include <map>
@@ -33,6 +33,7 @@ Assignment parse_assignment(std::string_view text, ParseScope& scope);
 /// Reads an expression from where the lexer stands.
 Expr parse_expression(Lexer& in, ParseScope& scope);
 Access parse_access(Lexer& in, ParseScope& scope);
+IndexVar parse_index(Lexer& in, ParseScope& scope);
 
 /// Words that cannot name a tensor.
 bool is_reserved(std::string_view name);

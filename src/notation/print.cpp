@@ -57,6 +57,7 @@ std::string name_of(const Argument& argument) {
 
 std::string Printer::name(const IndexVar& var) {
   static constexpr std::string_view letters[] = {"i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s"};
+  if (const Window* window = var.window()) return window->text(window->of ? name(*window->of) : "");
   return vars_.of(var, letters);
 }
 

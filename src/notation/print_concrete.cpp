@@ -207,10 +207,11 @@ class ConcretePrinter {
     for (auto relation = relations.rbegin(); relation != relations.rend(); ++relation) {
       std::vector<IndexVar> needed = relation->needs();
       if (!std::all_of(needed.begin(), needed.end(), known) || known(relation->replaced[0].var)) continue;
-      // Coordinates of a position are read off at once: the fusions they went through say nothing more.
+      // Coordinates of a position are read off at once: the fusions they went through say nothing more. Windows are written
+      // as they are found.
       bool read_off = std::any_of(relation->made.begin(), relation->made.end(),
                                   [&](const Made& made) { return found_at_position(made.var); });
-      if (!read_off) newly_found_.push_back(&*relation);
+      if (!read_off && !relation->replaced[0].var.window()) newly_found_.push_back(&*relation);
       for (const Replaced& r : relation->replaced) in_scope_.insert(r.var), out.push_back(r.var);
     }
     return out;

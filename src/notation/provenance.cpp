@@ -30,6 +30,13 @@ const Levels* positions(const Relation& relation) {
 
 }  // namespace
 
+IndexExpr coordinate_of(const Window& window) {
+  if (!window.of) return number(window.offset);
+  IndexExpr out = value_of(*window.of);
+  if (window.stride != 1) out = number(window.stride) * out;
+  return window.offset == 0 ? out : number(window.offset) + out;
+}
+
 IndexExpr rename(const IndexExpr& expr, const Renaming& renaming) {
   return rewrite(
       expr, [&](const ValueOf& n) -> IndexExpr { return ValueOf{renamed(n.var, renaming)}; },

@@ -5,6 +5,10 @@
 //   fuse(i, j, f)            i = f / |j|, j = f % |j|          |f| = |i| * |j|
 //   pos(f, fp, B(i,j))       f = B(i,j) at fp                  |fp| = |B(i,j)|
 //
+// Windows of accesses are found in the same way, and make no loop:
+//
+//   b(i+1)                   i+1 = 1 + i
+//
 // A command states its formulas and nothing else here knows it. An iteration whose checked variable lies beyond its size
 // is skipped. Relations stand in the order in which they were made: walked backwards, they give the value of every
 // variable from those of the loops; walked forwards, the size of every variable from those of the roots.

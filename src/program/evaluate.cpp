@@ -49,8 +49,7 @@ struct LeftWithout {
   bool both(bool a, bool b) const { return a && b; }
   bool either(bool a, bool b) const { return a || b; }
   bool access(const notation::Access& n) const {
-    bool sparse = !n.tensor.format().is_dense() && (factors == Factors::All || n.indices.size() == 1) &&
-                  std::find(n.indices.begin(), n.indices.end(), var) != n.indices.end();
+    bool sparse = !n.tensor.format().is_dense() && (factors == Factors::All || n.indices.size() == 1) && uses(n, var);
     return !sparse;
   }
 };

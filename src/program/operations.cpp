@@ -81,7 +81,7 @@ Occurrences count_by(runtime::Transport& transport, const notation::Access& acce
 std::optional<double> count_operations(runtime::Transport& transport, const Assignment& assignment,
                                        const std::function<const Home&(const TensorVar&)>& home_of) {
   std::vector<CountedProduct> all;
-  if (!products(with_reductions(assignment).rhs, {}, all)) return std::nullopt;
+  if (!windows(assignment).empty() || !products(with_reductions(assignment).rhs, {}, all)) return std::nullopt;
   std::map<IndexVar, double> sizes;
   auto measure = [&](const notation::Access& access) {
     for (size_t d = 0; d < access.indices.size(); d++)

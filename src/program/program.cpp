@@ -41,7 +41,7 @@ Program::Program(const ProgramText& text) {
   agree_on(words_of(text));
   ProgramReader reader(text);
   auto statement = std::make_shared<StatementState>(reader.statement());
-  state_ = std::make_shared<State>(State{text, statement, reader.placed(), reader.tensors()});
+  state_ = std::make_shared<State>(State{text, statement, reader.placed(), reader.tensors(), reader.sizes()});
   waiting().say(state_->result(), statement);
 }
 

@@ -68,6 +68,7 @@ StatementState ProgramReader::statement() {
   for (const std::string& option : text_.distributions) read_distribution(option);
 
   read_blocks();
+  read_windows();
   scope_.declare = [&](const Lexer& in, const Token& name, const std::vector<IndexVar>& indices) {
     return declare(in, name, indices);
   };
@@ -168,6 +169,21 @@ void ProgramReader::read_blocks() {
   parse_assignment(text_.statement, names);
 }
 
+// Variables with an open window: other accesses need not have their size.
+void ProgramReader::read_windows() {
+  ParseScope names;
+  names.declare = [](const Lexer&, const Token& token, const std::vector<IndexVar>& indices) {
+    return TensorVar({Symbol(std::string(token.text)), ScalarType::Float64,
+                      std::vector<Extent>(indices.size(), Param()), dense_format(indices.size())});
+  };
+  try {
+    for (const IndexVar& index : windows(parse_assignment(text_.statement, names)))
+      if (const Window* window = index.window(); window->of && !window->end) open_.insert(window->of->name());
+  } catch (const UserError&) {
+    // It is read again, and refused then.
+  }
+}
+
 // ---- tensors ------------------------------------------------------------------------------------------------------------
 
 const GivenTensor* ProgramReader::given(const std::string& name) const {
@@ -214,10 +230,13 @@ Format ProgramReader::format_of(const Lexer& in, const Token& token, size_t orde
 std::vector<Extent> ProgramReader::extents_of(const std::string& name, const std::vector<IndexVar>& indices) {
   if (const GivenTensor* there = given(name)) return {there->dims.begin(), there->dims.end()};
   std::vector<Extent> out;
+  bool result = tensors_.empty();
   for (const IndexVar& var : indices) {
-    auto size = sizes_.find(var.name());
-    out.push_back(size != sizes_.end() ? Extent(size->second)
-                                       : Extent(params_.try_emplace(var.name(), Param()).first->second));
+    bool open = open_.contains(var.name()) && !result;
+    auto size = open ? sizes_.end() : sizes_.find(var.name());
+    if (size != sizes_.end()) out.emplace_back(size->second);
+    else if (open || var.window()) out.emplace_back(Param());
+    else out.emplace_back(params_.try_emplace(var.name(), Param()).first->second);
   }
   return out;
 }

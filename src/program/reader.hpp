@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ class ProgramReader {
 
   /// Those of the statement, by first use.
   const std::vector<std::shared_ptr<TensorState>>& tensors() const { return tensors_; }
+  /// Of variables, as they were given.
+  const std::map<std::string, int64_t>& sizes() const { return sizes_; }
   /// Those with a distribution, in the order given.
   std::vector<notation::TensorVar> placed() const;
 
@@ -43,6 +46,7 @@ class ProgramReader {
   void read_size(const std::string& option);
   void read_distribution(const std::string& option);
   void read_blocks();
+  void read_windows();
   const GivenTensor* given(const std::string& name) const;
   notation::TensorVar declare(const Lexer& in, const Token& token, const std::vector<IndexVar>& indices);
   Format format_of(const Lexer& in, const Token& token, size_t order) const;
@@ -58,6 +62,7 @@ class ProgramReader {
   std::map<std::string, int64_t> sizes_ = {};
   std::map<std::string, std::pair<Distribution, std::string>> distributions_ = {};
   std::map<std::string, Param> params_ = {};
+  std::set<std::string> open_ = {};  // variables of which some access has a window without an end
   std::vector<std::string> placed_ = {};
   std::vector<std::shared_ptr<TensorState>> tensors_ = {};
   notation::ParseScope scope_ = {};

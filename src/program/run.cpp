@@ -74,7 +74,7 @@ void check_fit(const Assignment& assignment, const TensorState& tensor, const st
 }
 
 bool reads_itself(const Assignment& assignment) {
-  bool reads = assignment.op != AssignOp::Set;
+  bool reads = assignment.op != AssignOp::Set || has_windows(assignment.lhs);
   each<notation::Access>(assignment.rhs,
                          [&](const notation::Access& access) { reads |= access.tensor == assignment.lhs.tensor; });
   return reads;
@@ -106,27 +106,6 @@ void fill_by(TensorState& tensor, const Generator& generator, const std::vector<
 
 }  // namespace
 
-void spread_sizes(const Assignment& assignment) {
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    std::map<IndexVar, int64_t> known;
-    auto each_use = [&](auto&& f) {
-      auto look = [&](const notation::Access& access) {
-        for (size_t d = 0; d < access.indices.size(); d++) f(access.indices[d], access.tensor.dims()[d]);
-      };
-      look(assignment.lhs);
-      each<notation::Access>(assignment.rhs, look);
-    };
-    each_use([&](const IndexVar& var, const Extent& extent) {
-      if (extent.value()) known.emplace(var, *extent.value());
-    });
-    each_use([&](const IndexVar& var, const Extent& extent) {
-      if (!extent.value() && known.contains(var)) Param(*extent.param()).bind(known.at(var)), changed = true;
-    });
-  }
-}
-
 bool Program::has_data() const { return !state_->text.inputs.empty() || !state_->text.generators.empty(); }
 
 void Program::load_data() {
@@ -144,7 +123,8 @@ void Program::load_data() {
     spread_sizes(state_->statement->assignment);
   }
   // Generators with sizes of their own first: fills take the sizes that the others give.
-  for (bool fills : {false, true})
+  for (bool fills : {false, true}) {
+    if (fills) fit_sizes(state_->statement->assignment, state_->sizes);
     for (const std::string& option : state_->text.generators) {
       auto [name, spec] = split_option(option, "B:rmat,14,8, or c:ones");
       TensorState& tensor = *state_->find(name);
@@ -170,6 +150,7 @@ void Program::load_data() {
       }
       spread_sizes(state_->statement->assignment);
     }
+  }
   for (const auto& tensor : state_->tensors) {
     bool read = false;
     each<notation::Access>(state_->statement->assignment.rhs,

@@ -1,5 +1,6 @@
 #include "reference/evaluate.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <set>
 
@@ -20,7 +21,7 @@ class Evaluator {
       : arrays_(arrays), sums_(assignment.op == AssignOp::Set || assignment.op == AssignOp::Add) {
     measure(assignment.lhs);
     each<Access>(assignment.rhs, [&](const Access& access) { measure(access); });
-    for (const IndexVar& var : assignment.lhs.indices) left_.insert(var);
+    for (const IndexVar& var : variables(assignment.lhs)) left_.insert(var);
     count_uses(assignment.rhs, total_);
     each<Reduction>(assignment.rhs, [&](const Reduction& n) { explicit_.insert(n.var); });
     Expr rhs = hoist_sums(with_sums(assignment.rhs));
@@ -33,6 +34,16 @@ class Evaluator {
 
   int64_t size(const IndexVar& var) const { return variables_.at(var).size; }
   int64_t& current(const IndexVar& var) { return variables_.at(var).value; }
+  /// Where an access is, for the values that variables have.
+  std::function<std::vector<int64_t>()> place_of(const Access& access) {
+    std::vector<Coordinate> places;
+    for (const IndexVar& index : access.indices) places.push_back(coordinate_of(index));
+    return [places] {
+      std::vector<int64_t> out;
+      for (const Coordinate& c : places) out.push_back(c.offset + (c.value ? c.stride * *c.value : 0));
+      return out;
+    };
+  }
 
   std::function<EvaluatedElement()> value;
 
@@ -42,17 +53,36 @@ class Evaluator {
   struct Variable {
     int64_t size, value = 0;
   };
+  struct Coordinate {
+    int64_t offset, stride;
+    const int64_t* value;  // null: the offset alone
+  };
 
+  Coordinate coordinate_of(const IndexVar& index) {
+    const Window* window = index.window();
+    if (!window) return {0, 1, &variables_.at(index).value};
+    return {window->offset, window->stride, window->of ? &variables_.at(*window->of).value : nullptr};
+  }
+  // A variable has as many values as there is room for in all accesses.
   void measure(const Access& access) {
     for (size_t d = 0; d < access.indices.size(); d++) {
-      int64_t n = arrays_.at(access.tensor).dims[d];
-      auto [known, fresh] = variables_.emplace(access.indices[d], Variable{n});
-      require(fresh || known->second.size == n, "a variable has one size");
+      const Window* window = access.indices[d].window();
+      int64_t end = arrays_.at(access.tensor).dims[d], room = end;
+      if (window) {
+        require(window->of ? window->end.value_or(end) <= end : window->offset < end, "a window lies inside");
+        if (!window->of) continue;
+        end = window->end.value_or(end);
+        room = 0;
+        while (window->offset + room * window->stride < end) room++;
+      }
+      auto [known, fresh] = variables_.emplace(window ? *window->of : access.indices[d], Variable{room});
+      known->second.size = std::min(known->second.size, room);
     }
   }
   static void count_uses(const Expr& expr, Uses& uses) {
     if (auto* access = expr.as<Access>())
-      for (const IndexVar& var : access->indices) uses[var]++;
+      for (const IndexVar& index : access->indices)
+        if (std::optional<IndexVar> var = variable_of(index)) uses[*var]++;
     children(expr, [&](const Expr& child) { count_uses(child, uses); });
   }
   static Uses uses_in(const Expr& expr) {
@@ -122,12 +152,8 @@ class Evaluator {
         [&](const Reduction& n) { return reduced_over(n.var, n.op, type_of(expr), formula(n.body)); });
   }
   Formula element_of(const Access& access) {
-    std::vector<const int64_t*> at;
-    for (const IndexVar& var : access.indices) at.push_back(&variables_.at(var).value);
-    return [&array = arrays_.at(access.tensor), at] {
-      std::vector<int64_t> coordinates;
-      for (const int64_t* c : at) coordinates.push_back(*c);
-      size_t position = array.position(coordinates);
+    return [&array = arrays_.at(access.tensor), place = place_of(access)] {
+      size_t position = array.position(place());
       return EvaluatedElement{array.values[position], !array.absent.empty() && array.absent[position]};
     };
   }
@@ -144,19 +170,19 @@ class Evaluator {
 void evaluate(const Assignment& assignment, Arrays& arrays) {
   Evaluator evaluator(assignment, arrays);
   const DenseArray& old = arrays.at(assignment.lhs.tensor);
-  DenseArray out = assignment.op == AssignOp::Set ? DenseArray(assignment.lhs.tensor.fill(), old.dims) : old;
+  // What lies outside of a window is not assigned to.
+  bool anew = assignment.op == AssignOp::Set && !has_windows(assignment.lhs);
+  DenseArray out = anew ? DenseArray(assignment.lhs.tensor.fill(), old.dims) : old;
   out.absent.clear();
-  std::vector<IndexVar> free;
-  for (const IndexVar& var : assignment.lhs.indices)
-    if (std::find(free.begin(), free.end(), var) == free.end()) free.push_back(var);
+  std::vector<IndexVar> free = variables(assignment.lhs);
+  auto place = evaluator.place_of(assignment.lhs);
   std::function<void(size_t)> visit = [&](size_t next) {
     if (next < free.size()) {
       int64_t& value = evaluator.current(free[next]);
       for (value = 0; value < evaluator.size(free[next]); value++) visit(next + 1);
       return;
     }
-    std::vector<int64_t> at;
-    for (const IndexVar& var : assignment.lhs.indices) at.push_back(evaluator.current(var));
+    std::vector<int64_t> at = place();
     Scalar value = evaluator.value().value;
     if (assignment.op != AssignOp::Set) value = notation::compute(assignment.op, out.at(at), value);
     out.at(at) = convert(value, out.type);

@@ -86,6 +86,8 @@ class Executor {
   }
 
   void run() {
+    std::vector<IndexVar> found;
+    find_values(found);  // coordinates that are given
     visit(statement_.body);
     arrays_.at(statement_.result) = std::move(*out_);
   }

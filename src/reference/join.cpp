@@ -6,6 +6,8 @@
 #include <optional>
 #include <set>
 
+#include "reference/windows.hpp"
+
 namespace spdistal::reference {
 
 using namespace notation;
@@ -159,6 +161,11 @@ class Join {
 
 bool evaluate_by_joins(const Assignment& assignment, const EntryTable& tensors,
                        const std::function<void(int64_t first, JudgedElements& elements)>& judge) {
+  if (has_windows(assignment.lhs)) return false;
+  if (!windows(assignment).empty()) {
+    WithoutWindows plain = without_windows(assignment, tensors);
+    return evaluate_by_joins(plain.assignment, plain.tensors, judge);
+  }
   std::map<IndexVar, int64_t> sizes;
   auto measure = [&](const Access& access) {
     for (size_t d = 0; d < access.indices.size(); d++) sizes[access.indices[d]] = tensors.at(access.tensor).dims[d];

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <set>
+
 #include "format/fill.hpp"
 #include "notation/check.hpp"
 #include "notation/concretize.hpp"
@@ -110,11 +114,55 @@ Result<> check_diagonal(const Assignment& assignment) {
                     fmt::format("give {} no fill value, or a sparse format", names.name(lhs.tensor))};
 }
 
+Result<> check_window(const Assignment& assignment) {
+  const notation::Access& lhs = assignment.lhs;
+  if (lhs.tensor.format().is_dense()) return {};
+  Printer names;
+  names(assignment);
+  return Diagnostic{
+      fmt::format("{} is a window of {}, which is sparse: elements would have to come and go in its midst", names(lhs),
+                  names.name(lhs.tensor)),
+      {names.excerpt(assignment, [&](const notation::Access& a) { return structurally_equal(a, lhs); })},
+      fmt::format("give {} a dense format, or assign all of it", names.name(lhs.tensor))};
+}
+
+// What goes into a window, as a tensor of its own: one dimension for each variable, stored in the order of the result's.
+Assignment part_of(const Assignment& assignment) {
+  const TensorVar& whole = assignment.lhs.tensor;
+  std::vector<IndexVar> vars = variables(assignment.lhs);
+  std::map<IndexVar, Extent> extents = infer_extents(assignment).value();
+  std::vector<Extent> dims;
+  for (const IndexVar& var : vars) dims.push_back(extents.at(var));
+  std::vector<int> order;
+  for (int dim : whole.format().mode_order())
+    if (std::optional<IndexVar> var = variable_of(assignment.lhs.indices[size_t(dim)])) {
+      int place = int(std::find(vars.begin(), vars.end(), *var) - vars.begin());
+      if (std::find(order.begin(), order.end(), place) == order.end()) order.push_back(place);
+    }
+  Expr value = with_reductions(with_open_windows(assignment)).rhs;
+  std::string name = whole.symbol().name();
+  TensorVar part({Symbol(name.empty() ? "" : name + "'"),
+                  assignment.op == AssignOp::Set ? whole.type() : type_of(value), dims,
+                  Format(std::vector<LevelFormat>(vars.size(), Dense), order)});
+  return {{part, vars}, AssignOp::Set, value};
+}
+
+ScheduledStatement make_window_statement(const Assignment& assignment) {
+  check_window(assignment).value();
+  Assignment part = part_of(assignment);
+  notation::ConcreteStatement concrete = notation::concretize(part).value();
+  return {assignment, concrete, concrete, {}, Residence::Anywhere, part};
+}
+
 }  // namespace
 
 ScheduledStatement make_statement(const notation::Assignment& assignment) {
   notation::check(assignment).value();
   notation::Assignment meant = with_fill_in_text(assignment);
+  if (has_windows(meant.lhs)) {
+    meant.rhs = number_arguments(meant.rhs);
+    return make_window_statement(meant);
+  }
   check_sparse_result(meant).value();
   check_diagonal(meant).value();
   meant.rhs = number_arguments(meant.rhs);

@@ -1,5 +1,6 @@
 // A statement as it was said: checked, its loops written out, and its schedule applied to them.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "notation/concrete.hpp"
@@ -16,7 +17,14 @@ struct ScheduledStatement {
   notation::ConcreteStatement scheduled;
   std::vector<Command> commands = {};
   Residence residence = Residence::AsSaid;
+  /// Where a window of the result is assigned: what the loops compute, a tensor of the window's size, A'(i,j) = …. It is then
+  /// put in its place.
+  std::optional<notation::Assignment> part = {};
 };
+/// What the loops of a statement compute: what it assigns, or the part that is put in the place of a window.
+inline const notation::Assignment& computed(const ScheduledStatement& statement) {
+  return statement.part ? *statement.part : statement.assignment;
+}
 
 /// Checks and concretises a statement. `+=` to a sparse tensor means that what it holds is an operand. Throws UserError.
 ScheduledStatement make_statement(const notation::Assignment& assignment);

@@ -199,6 +199,14 @@ class InPieces {
     }
   }
 
+  // Does a loop over a variable come to other coordinates than those of its own?
+  static bool has_window(const lower::Lowered& kernel, const IndexVar& var) {
+    return std::any_of(kernel.operands.begin(), kernel.operands.end(), [&](const notation::Access& access) {
+      return std::any_of(access.indices.begin(), access.indices.end(),
+                         [&](const IndexVar& index) { return index.window() && index.window()->of == var; });
+    });
+  }
+
   // What the dense levels of a piece have to cover, dimension by dimension, and sometimes more.
   std::vector<Range> bounds_of(const lower::Lowered& kernel, Walk& walk, int tensor) {
     const notation::Access access = tensor == 0 ? result_access() : kernel.operands[size_t(tensor) - 1];
@@ -212,7 +220,7 @@ class InPieces {
       bool swept = std::find(kernel.swept.begin(), kernel.swept.end(), var) != kernel.swept.end();
       std::optional<Range> hull = walk.touched[var];
       // Where loops visit only what is stored, its bounds will do.
-      if (!swept && stored_coordinates_[var]) hull = stored_coordinates_[var];
+      if (!swept && stored_coordinates_[var] && !has_window(kernel, var)) hull = stored_coordinates_[var];
       Range range = hull.value_or(Range{n / 2, n / 2});
       if (draw(0, 3) == 0) range.lo = draw(0, range.lo);
       if (draw(0, 3) == 0) range.hi = draw(range.hi, n);

@@ -77,7 +77,8 @@ class Run {
     Statement statement = say(access(), assignment.op, value);
     if (step.number == 0) return;
     IndexVar io("io"), ii("ii");
-    const IndexVar& i = assignment.lhs.indices[0];
+    if (notation::variables(assignment.lhs).empty()) return;
+    IndexVar i = notation::variables(assignment.lhs)[0];
     try {
       if (step.number == 1) statement.schedule().split(i, io, ii, 2);
       else statement.schedule().divide(i, io, ii, 2).distribute(io);

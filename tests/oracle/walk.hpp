@@ -49,7 +49,9 @@ class Walk {
  public:
   /// A number of pieces that is not known is `pieces`.
   Walk(const ConcreteStatement& statement, const std::map<TensorVar, Storage>& whole, int64_t pieces)
-      : statement_(statement), whole_(whole), pieces_(pieces) {}
+      : statement_(statement), whole_(whole), pieces_(pieces) {
+    find_values();  // coordinates that are given
+  }
 
   /// f() for every turn of the outer loops, which are the outermost of the statement.
   void turns(const std::vector<IndexVar>& outer, const std::function<void()>& f, size_t next = 0) {

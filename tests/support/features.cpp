@@ -22,6 +22,9 @@ void look_at_expression(const Assignment& assignment, Features& out) {
     times[access.tensor]++;
     if (std::set<IndexVar>(access.indices.begin(), access.indices.end()).size() < access.indices.size())
       out.insert("diagonal");
+    for (const IndexVar& index : access.indices)
+      if (const Window* window = index.window())
+        out.insert(!window->of ? "coordinate" : window->stride != 1 ? "stride" : window->end ? "window" : "offset");
   });
   for (const auto& [tensor, count] : times) {
     if (count > 1) out.insert("tensor twice");

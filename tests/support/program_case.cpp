@@ -170,7 +170,8 @@ ProgramText as_text(const ProgramCase& program, const std::filesystem::path& fol
   auto give = [&](const notation::Access& access) {
     const TensorCase& tensor = program.tensors.at(access.tensor.symbol().name());
     for (size_t d = 0; d < access.indices.size(); d++)
-      if ((tensor.literals[d] || !known.contains(access.indices[d])) && given.insert(access.indices[d]).second)
+      if (!access.indices[d].window() && (tensor.literals[d] || !known.contains(access.indices[d])) &&
+          given.insert(access.indices[d]).second)
         out.sizes.push_back(fmt::format("{}={}", access.indices[d].name(), tensor.array.dims[d]));
   };
   give(assignment.lhs);
@@ -182,7 +183,8 @@ ProgramText as_text(const ProgramCase& program, const std::filesystem::path& fol
       out.types.push_back(fmt::format("{}:{}", name, name_of(tensor.array.type)));
     if (!tensor.place.empty()) out.distributions.push_back(tensor.place);
     if (!read.contains(scope.tensors.at(name))) continue;
-    std::filesystem::path path = folder / (name + ".tns");
+    // Of what windows are taken of, the file alone tells the size.
+    std::filesystem::path path = folder / (name + (windows(assignment).empty() ? ".tns" : ".spd"));
     write_storage(path.string(), to_storage(tensor.array, filled_like(CSF(tensor.array.dims.size()), tensor.format)));
     out.inputs.push_back(fmt::format("{}:{}", name, path.string()));
   }

@@ -36,17 +36,19 @@ Assignment read(const std::string& text, const Declare& declare) {
   return parse_assignment(text, scope);
 }
 
-// A size for every variable; those that index one dimension of a tensor have the same.
+// A size for every variable; those that index one dimension of a tensor as it is have the same. Windows of a dimension lie
+// inside of it.
 class Sizes {
  public:
   Sizes(std::mt19937_64& random, const Assignment& assignment) {
+    for (const IndexVar& var : variables(assignment)) group_.emplace(var, var);
     std::map<std::pair<std::string, size_t>, IndexVar> first;
     for (const notation::Access& access : accesses_of(assignment))
-      for (size_t d = 0; d < access.indices.size(); d++) {
-        const IndexVar& var = access.indices[d];
-        group_.try_emplace(var, var);
-        unite(var, first.try_emplace({access.tensor.symbol().name(), d}, var).first->second);
-      }
+      for (size_t d = 0; d < access.indices.size(); d++)
+        if (const IndexVar& var = access.indices[d]; !var.window())
+          unite(var, first.try_emplace({access.tensor.symbol().name(), d}, var).first->second);
+    for (const IndexVar& index : windows(assignment))
+      if (index.window()->end) sizes_[find(*index.window()->of)] = index.window()->count(*index.window()->end);
     for (const auto& [var, other] : group_) {
       IndexVar leader = find(var);
       if (!sizes_.contains(leader)) sizes_[leader] = draw(random);
@@ -58,6 +60,15 @@ class Sizes {
   }
 
   int64_t of(const IndexVar& var) const { return sizes_.at(find(var)); }
+
+  /// The size of a dimension that has room for an index.
+  int64_t room(const IndexVar& index) const {
+    const Window* window = index.window();
+    if (!window) return of(index);
+    if (window->end) return *window->end;
+    int64_t count = window->of ? of(*window->of) : 1;
+    return count == 0 ? 0 : window->offset + window->stride * (count - 1) + 1;
+  }
 
  private:
   static int64_t draw(std::mt19937_64& random) {
@@ -231,10 +242,13 @@ std::optional<RandomProgram> try_program(std::mt19937_64& random, const std::str
   Sizes sizes(random, untyped);
   std::map<std::string, std::vector<int64_t>> dims;
   for (const notation::Access& access : accesses_of(untyped)) {
-    std::vector<int64_t> of;
-    for (const IndexVar& var : access.indices) of.push_back(sizes.of(var));
-    dims.emplace(access.tensor.symbol().name(), of);
+    std::vector<int64_t>& of =
+        dims.try_emplace(access.tensor.symbol().name(), std::vector<int64_t>(access.indices.size(), 0)).first->second;
+    for (size_t d = 0; d < of.size(); d++) of[d] = std::max(of[d], sizes.room(access.indices[d]));
   }
+  for (const notation::Access& access : accesses_of(untyped))
+    for (size_t d = 0; d < access.indices.size(); d++)
+      if (access.indices[d].window() && one_in(random, 4)) dims.at(access.tensor.symbol().name())[d]++;
   std::string result = untyped.lhs.tensor.symbol().name();
   ScalarType value = type_of(untyped.rhs);
   types[result] = draw_type.of_result(untyped.op == AssignOp::Set ? value : promote(value, types.at(result)));

@@ -1,5 +1,7 @@
 #include "support/random_statement.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -69,6 +71,24 @@ const std::vector<std::string> well_known = {
     "A(i,j) = B(i,j) * (B(i,j) > 1)",
     "l(i) = min(j, select(A(i,j) != 0, l(j), l(i)))",
     "A(i,j) = floor(B(i,j) / 2) + round(C(i,j))",
+};
+
+const std::vector<std::string> with_windows = {
+    "a(i) = b(i+1) - b(i)",
+    "a(i) = b(i+2) - 2 * b(i+1) + b(i)",
+    "a(i) = B(i,0) + B(i,j) * c(j)",
+    "a(j) = B(1,j)",
+    "s = b(0) * c(1)",
+    "A(i,j) = B(i(1,4),j(0,2))",
+    "A(i,j) = B(i(0,5,2),j) * C(i,j)",
+    "A(i,j) = B(i+1,j) + B(i,j+1)",
+    "A(i,j) = B(2*i,j) + B(2*i+1,j)",
+    "a(i) = B(i,j+1) * c(j)",
+    "a(i) = B(i,j) * c(j+1)",
+    "A(i,j) = B(i,k+1) * C(k,j)",
+    "a(i) = B(i,i+1)",
+    "s = b(i+1) * b(i)",
+    "a(i) = min(j, B(i,j+1) + c(j))",
 };
 
 using Words = std::vector<std::string>;
@@ -142,6 +162,9 @@ class Statement {
         return std::find(variables_.begin(), variables_.end(), a) < std::find(variables_.begin(), variables_.end(), b);
       });
     if (order > 1 && one_in(random_, 25)) indices[0] = indices[1];
+    if (windows_)
+      for (std::string& index : indices)
+        if (one_in(of_windows_, 3)) index = window(index);
     std::vector<Tensor> same;
     for (size_t k = one_in(random_, 6) ? 0 : 1; k < tensors_.size(); k++)
       if (tensors_[k].order == order) same.push_back(tensors_[k]);
@@ -149,6 +172,19 @@ class Statement {
     if (!same.empty() && (full || one_in(random_, 3))) return called(pick(random_, same), indices);
     if (full) return "2";
     return called(make_tensor(order), indices);
+  }
+
+  // An index in the place of a variable: shifted, with a stride, a window, a coordinate.
+  std::string window(const std::string& variable) {
+    int64_t first = number(of_windows_, 0, 2), count = number(of_windows_, 0, 3), stride = number(of_windows_, 1, 3);
+    switch (weighted(of_windows_, {40, 10, 10, 15, 10, 15})) {
+      case 0: return fmt::format("{}+{}", variable, first + 1);
+      case 1: return fmt::format("2*{}", variable);
+      case 2: return fmt::format("{}*{}+{}", stride, variable, first);
+      case 3: return fmt::format("{}({},{})", variable, first, first + count);
+      case 4: return fmt::format("{}({},{},{})", variable, first, first + stride * count, stride);
+      default: return fmt::format("{}", first);
+    }
   }
 
   std::string assignment() {
@@ -223,12 +259,16 @@ class Statement {
   Words names_, variables_, left_, inside_;
   std::vector<Tensor> tensors_;
   Tensor result_;
+  std::mt19937_64 of_windows_{random_};  // drawn apart: statements without any stay what they were
+  bool windows_ = one_in(of_windows_, 5);
   int depth_ = 0;
 };
 
 }  // namespace
 
 std::string draw_statement(std::mt19937_64& random) {
+  std::mt19937_64 of_windows = random;
+  if (one_in(of_windows, 20)) return random.discard(1), pick(of_windows, with_windows);
   if (one_in(random, 3)) return pick(random, well_known);
   return Statement(random).text();
 }

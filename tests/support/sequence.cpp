@@ -48,10 +48,12 @@ namespace {
 
 // Right sides by what the result is. S, X, P and N stand for any scalar, vector, sparse vector and matrix.
 const std::vector<std::string> scalars{"S()",  "S() + S()",   "2 * S()",       "S() - S()",  "S() * S()",
-                                       "X(i)", "X(i) * X(i)", "N(i,j) * X(j)", "S() + X(i)", "1"};
+                                       "X(i)", "X(i) * X(i)", "N(i,j) * X(j)", "S() + X(i)", "1",
+                                       "X(1)", "N(0,1)",      "X(i+1) * X(i)"};
 const std::vector<std::string> vectors{
-    "X(i)",          "X(i) + X(i)",   "2 * X(i)",   "S() * X(i)", "X(i) - X(i)",         "S()",
-    "N(i,j) * X(j)", "N(j,i) * X(j)", "X(i) + S()", "N(i,i)",     "X(i) + N(i,j) * X(j)"};
+    "X(i)",          "X(i) + X(i)",    "2 * X(i)",   "S() * X(i)", "X(i) - X(i)",          "S()",
+    "N(i,j) * X(j)", "N(j,i) * X(j)",  "X(i) + S()", "N(i,i)",     "X(i) + N(i,j) * X(j)", "N(i,0)",
+    "X(i) - N(1,i)", "N(i,j+1) * X(j)"};
 const std::vector<std::string> sparse_vectors{"P(i)", "P(i) * X(i)", "P(i) + P(i)", "2 * P(i)", "S() * P(i)"};
 const std::vector<std::string> sparse_matrices{"N(i,j)",          "N(j,i)",          "2 * N(i,j)",
                                                "N(i,j) + N(i,j)", "N(i,j) + N(j,i)", "N(i,j) * X(i)",
@@ -132,12 +134,15 @@ class Draw {
                                                                : sparse_matrices;
       std::optional<std::string> right = filled(any(forms));
       if (!right) continue;
-      const char* left[] = {"()", "(i)", "(i,j)"};
+      static const std::vector<std::vector<std::string>> left = {{"()"}, {"(i)"}, {"(i,j)"}};
+      static const std::vector<std::vector<std::string>> windows = {
+          {"()"}, {"(i+1)", "(2)"}, {"(i+1,j)", "(i,j+1)", "(1,j)", "(i,0)", "(i+1,i)"}};
+      const std::vector<std::string>& elements = (dense && one_in(5) ? windows : left)[t.order()];
       int64_t schedule = t.order() > 0 && one_in(3) ? int64_t(1 + random_() % 2) : 0;
       static const std::vector<std::string> operations = {"+=", "+=", "min=", "max="};
       // The least of what is stored of a sparse tensor and of zeros has no sparse result.
       std::string how = one_in(3) ? (dense ? any(operations) : "+=") : "=";
-      return {Kind::Say, t.name, fmt::format("{}{} {} {}", t.name, left[t.order()], how, *right), schedule};
+      return {Kind::Say, t.name, fmt::format("{}{} {} {}", t.name, any(elements), how, *right), schedule};
     }
   }
 

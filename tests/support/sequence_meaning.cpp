@@ -55,7 +55,10 @@ size_t Meaning::statement_of(const std::string& text) {
   };
   out.result = id_of(out.assignment.lhs.tensor);
   each<notation::Access>(out.assignment.rhs, [&](const notation::Access& a) { out.read.push_back(id_of(a.tensor)); });
-  if (out.assignment.op != notation::AssignOp::Set) out.read.push_back(out.result);
+  // What lies outside of a window stays.
+  const std::vector<IndexVar>& left = out.assignment.lhs.indices;
+  bool window = std::any_of(left.begin(), left.end(), [](const IndexVar& index) { return index.window(); });
+  if (window || out.assignment.op != notation::AssignOp::Set) out.read.push_back(out.result);
   statements_.push_back(std::move(out));
   return statements_.size() - 1;
 }

@@ -46,14 +46,17 @@ LoopPattern over_coordinates(const Context& c, const Scope& s, const Stmt& body,
   for (int k : operands_over(c, s, var)) {
     if (stores_all(next_functions(c, s, k))) continue;
     atoms.insert(k);
-    if (next_functions(c, s, k).seek && !next_functions(c, s, k).stored) in_order.insert(k);
+    const Window* window = window_at(c, s, k);
+    bool strides = window && window->stride != 1;
+    if (next_functions(c, s, k).seek && !next_functions(c, s, k).stored && !strides) in_order.insert(k);
   }
   std::map<int, TensorVar> workspaces = workspaces_read(s, body, var);
   std::set<int> with_workspaces = atoms;
   for (const auto& [atom, tensor] : workspaces) with_workspaces.insert(atom);
   Formula where = where_active(c, s, body, with_workspaces);
   if (!workspaces.empty() && !is_single(where)) where = where_active(c, s, body, atoms);
-  // What has no order goes along with nothing, nor what has places for all: it is looked up, or walked alone.
+  // What has no order goes along with nothing, nor what has places for all, or coordinates between strides: it is looked up,
+  // or walked alone.
   auto unordered = [&](int atom) { return atoms.contains(atom) && !in_order.contains(atom); };
   if (std::set<int> all = where.atoms(); std::any_of(all.begin(), all.end(), unordered)) {
     bool alone = where.alternatives().size() == 1 && std::all_of(all.begin(), all.end(), unordered);

@@ -143,7 +143,7 @@ class Merge {
   void start(Walker& w, const Segment& range, Reach reach) {
     Segment s = segment(c_, s_, w.operand);
     w.end = f_.constant(w.tag + "_to", s.end);
-    if (reach == Reach::Part) {
+    if (reach == Reach::Part || window_at(c_, s_, w.operand)) {
       Var from = f_.constant(w.tag + "_from", s.begin), to = *w.end;
       s.begin = seek(c_, s_, w.operand, {from, to}, range.begin);
       w.end = f_.constant(w.tag + "_last", seek(c_, s_, w.operand, {from, to}, range.end));
@@ -234,8 +234,8 @@ void emit(Context& c, const Scope& s, const ForallLoop& loop, const MergePattern
   auto coordinates = [&](const Segment& all, const Expr& part, const Expr& parts) {
     Segment stored = segment(c, s, first);
     Expr here = coordinate(c, s, first, evenly(stored, part, parts));
-    // What is stored may lie outside of a part of the coordinates.
-    if (loop.reach == Reach::Part) here = ir::min(ir::max(here, all.begin), all.end);
+    // What is stored may lie outside of a part of the coordinates, or of a window.
+    if (loop.reach == Reach::Part || window_at(c, s, first)) here = ir::min(ir::max(here, all.begin), all.end);
     return ir::select(ir::equal(part, 0) || stored.end <= stored.begin, all.begin, here);
   };
   divide(c, s, loop, c.name(loop.var), loop.range, coordinates,

@@ -31,7 +31,7 @@ Segment where_dense_levels_are(Context& c, const IndexVar& var, Segment range) {
 // The first operand whose outermost level this is tells how much there is below.
 std::optional<Weight> weight_of(Context& c, const Scope& s, const IndexVar& var) {
   for (int k : operands_over(c, s, var)) {
-    if (s.access(k).level > 0 || !stores_all(next_functions(c, s, k))) continue;
+    if (s.access(k).level > 0 || window_at(c, s, k) || !stores_all(next_functions(c, s, k))) continue;
     if (c.tensor_var(k + 1).order() > 1 && c.functions(k + 1, 1).weight)
       return Weight{c.functions(k + 1, 1).weight(c.level_of(k + 1, 1)), c.first_coordinate(k + 1, 0)};
   }
@@ -49,7 +49,7 @@ Walker start(Context& c, const Scope& s, int operand, const Expr& first) {
   std::string tag = c.level_name(operand + 1, s.access(operand).level);
   Segment stored = segment(c, s, operand);
   Var end = c.f.constant(tag + "_to", stored.end);
-  bool from_start = ir::constant_integer(first) == 0;
+  bool from_start = ir::constant_integer(first) == 0 && !window_at(c, s, operand);
   Var at = c.f.variable("p" + tag, from_start ? stored.begin : seek(c, s, operand, {stored.begin, end}, first));
   return {operand, tag, end, at};
 }

@@ -23,11 +23,27 @@ struct StoredLoop {
   /// The positions whose coordinates may lie in the loop's range.
   Segment positions(const Scope& s) const {
     Segment stored = segment(c, s, k);
-    if (loop.reach == Reach::Whole || !in_order) return stored;
+    if (!is_part(s) || !in_order) return stored;
     Var from = c.f.constant(tag + "_from", stored.begin), to = c.f.constant(tag + "_to", stored.end);
     stored.begin = c.f.constant(tag + "_first", seek(c, s, k, {from, to}, loop.range.begin));
     stored.end = c.f.constant(tag + "_last", seek(c, s, k, {from, to}, loop.range.end));
     return stored;
+  }
+
+  /// May positions have coordinates outside of the loop's range?
+  bool is_part(const Scope& s) const { return loop.reach == Reach::Part || window_at(c, s, k); }
+
+  /// Does something where the loop comes to a position; `i` is the value there.
+  void where_visited(const Scope& s, const Expr& p, const Expr& i, const std::function<void()>& inside) const {
+    std::vector<Expr> conditions;
+    const KernelFunctions& functions = next_functions(c, s, k);
+    if (functions.stored) conditions.push_back(functions.stored(c.level_of(k + 1, s.access(k).level), p));
+    if (is_part(s) && !in_order) conditions.push_back(i >= loop.range.begin && i < loop.range.end);
+    if (std::optional<Expr> on_stride = is_on_stride(c, s, k, p)) conditions.push_back(*on_stride);
+    if (conditions.empty()) return inside();
+    Expr all = conditions[0];
+    for (size_t n = 1; n < conditions.size(); n++) all = all && conditions[n];
+    c.f.when(all, inside);
   }
 
   /// What happens at a position; gives where the access is there.
@@ -35,14 +51,9 @@ struct StoredLoop {
     Var i = c.f.constant(c.name(loop.var), coordinate(c, s, k, p));
     Scope here = s;
     here.access(k) = entered(c, s, k, p, std::nullopt, end);
-    auto inside = [&] {
+    where_visited(s, p, i, [&] {
       bind_values(c, here, loop.body(), loop.at(i), [&](const Scope& bound) { visit(c, bound, loop.body()); });
-    };
-    const KernelFunctions& functions = next_functions(c, s, k);
-    if (functions.stored) c.f.when(functions.stored(c.level_of(k + 1, s.access(k).level), p), inside);
-    else if (loop.reach == Reach::Part && !in_order)
-      c.f.when(Expr(i) >= loop.range.begin && Expr(i) < loop.range.end, inside);
-    else inside();
+    });
     return here.access(k);
   }
 

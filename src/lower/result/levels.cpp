@@ -20,7 +20,8 @@ bool comes_in_order(const Context& c) {
     std::vector<IndexVar> theirs = storage_order(c.access(tensor));
     for (size_t level = 0; level < theirs.size(); level++) {
       const KernelFunctions& walked = c.functions(tensor, level);
-      if (made.contains(theirs[level]) && !stores_all(walked) && !walked.seek) return false;
+      std::optional<IndexVar> var = variable_of(theirs[level]);
+      if (var && made.contains(*var) && !stores_all(walked) && !walked.seek) return false;
     }
   }
   return true;

@@ -16,11 +16,24 @@ bool walks_in_shares(const Context& c) {
   return outer && elements_apart && may_run_in_parallel(c, *outer);
 }
 
+namespace {
+
+// Do coordinates that are given lead below the first level of an operand before any loop begins? What a loop walks is not known
+// without them.
+bool begins_inside(const Context& c) {
+  for (int k = 0; k < c.operands(); k++)
+    for (const IndexVar& index : c.access(k + 1).indices)
+      if (!variable_of(index)) return true;
+  return false;
+}
+
+}  // namespace
+
 ShareCount count_shares(Context& c, const Scope& s) {
   const Forall* outer = c.statement.body.as<Forall>();
   if (!walks_in_shares(c)) return {ir::int64(1)};
   const Root* root = c.provenance.root(outer->var);
-  bool plain = is_for_gpu(c) && root && !root->fixed && c.options.outer.empty() &&
+  bool plain = is_for_gpu(c) && root && !root->fixed && c.options.outer.empty() && !begins_inside(c) &&
                std::holds_alternative<RangePattern>(choose_pattern(c, s, *outer, outer->var));
   if (plain && !c.on_pieces()) return {size(c, s, outer->var), Grain::Turn};
   // A piece has the turns that the result has places for.

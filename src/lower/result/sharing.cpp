@@ -20,7 +20,9 @@ bool has_pattern_of_result(const Context& c, const Access& access) {
   const Format& format = c.lhs.tensor.format();
   std::vector<IndexVar> theirs = storage_order(access), ours = storage_order(c.lhs);
   const std::vector<LevelFormat>& levels = access.tensor.format().levels();
-  bool distinct = std::set<IndexVar>(theirs.begin(), theirs.end()).size() == theirs.size();
+  // A diagonal and a window are part of what is stored.
+  bool distinct = std::set<IndexVar>(theirs.begin(), theirs.end()).size() == theirs.size() &&
+                  std::none_of(theirs.begin(), theirs.end(), [](const IndexVar& index) { return index.window(); });
   bool same = distinct && ours.size() <= theirs.size() && std::equal(ours.begin(), ours.end(), theirs.begin()) &&
               std::equal(format.levels().begin(), format.levels().end(), levels.begin());
   if (!same || ours.size() == theirs.size()) return same;

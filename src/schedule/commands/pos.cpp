@@ -64,17 +64,17 @@ Result<> Pos::check(const ConcreteStatement& statement) const {
         i, fmt::format("{} is a workspace, which has no stored coordinates to walk", refuse.name(wanted->tensor)),
         "take positions of a tensor of the statement");
   const Forall& loop = *find_loop(statement.body, i);
-  bool present = false;
+  std::optional<notation::Access> stated;
   std::vector<std::string> accesses;
   each<Assign>(loop.body, [&](const Assign& assign) {
     each<notation::Access>(assign.rhs, [&](const notation::Access& a) {
-      present |= structurally_equal(a, *wanted);
+      if (structurally_equal(a, *wanted)) stated = a;
       std::string text = refuse(a);
       if (std::find(accesses.begin(), accesses.end(), text) == accesses.end()) accesses.push_back(text);
     });
   });
   std::string which = refuse(*wanted);
-  if (!present)
+  if (!stated)
     return refuse.at(i, fmt::format("{} is not read in the loop over {}", which, refuse.name(i)),
                      suggest(which, accesses, "it reads"));
 
@@ -102,6 +102,14 @@ Result<> Pos::check(const ConcreteStatement& statement) const {
                      fmt::format("{} stores {} in this order, which {} does not follow", refuse.name(wanted->tensor),
                                  names(stored), vars.size() == 1 ? refuse.name(i) : "(" + names(vars) + ")"),
                      "fuse loops in the order in which the tensor stores their dimensions");
+
+  // Positions of a level have all of its coordinates.
+  for (size_t level = levels->first; level <= levels->last; level++)
+    if (stated->indices[size_t(wanted->tensor.format().mode_order()[level])].window())
+      return refuse.at(i,
+                       fmt::format("{} may have more coordinates than {} has values, beside a window", which,
+                                   refuse.name(levels->var(level))),
+                       "walk the positions of another tensor, or copy the part that is read first");
 
   std::vector<IndexVar> outside;
   for (const Forall& around : loops_to(statement.body, i)) outside.push_back(around.var);

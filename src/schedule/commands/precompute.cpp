@@ -272,13 +272,20 @@ std::vector<std::pair<IndexVar, IndexVar>> copy_formulas(Provenance& provenance,
   auto is_copied = [&](const IndexVar& var) {
     return std::any_of(renaming.begin(), renaming.end(), [&](const auto& pair) { return pair.first == var; });
   };
+  // The copy of a window is one of the copied variable, which is copied before it: relations are walked backwards.
+  auto copy_of = [&](const IndexVar& var) {
+    if (!var.window()) return IndexVar(var.name());
+    for (const auto& [from, to] : renaming)
+      if (from == var.window()->of) return var.window()->over(to);
+    return var;
+  };
   std::vector<const Relation*> copied;
   const std::vector<Relation> originals = provenance.relations;
   for (auto relation = originals.rbegin(); relation != originals.rend(); ++relation) {
     std::vector<IndexVar> needs = relation->needs();
     if (std::none_of(needs.begin(), needs.end(), is_copied)) continue;
     for (const Replaced& r : relation->replaced)
-      if (!is_copied(r.var)) renaming.emplace_back(r.var, IndexVar(r.var.name()));
+      if (!is_copied(r.var)) renaming.emplace_back(r.var, copy_of(r.var));
     copied.push_back(&*relation);
   }
   for (const Root& root : std::vector<Root>(provenance.roots))

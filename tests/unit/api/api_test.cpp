@@ -331,8 +331,8 @@ template <class L, class R>
 concept Multiplies = requires(L l, R r) {
   l* r;
 };
-static_assert(Indexes<IndexVar>);
-static_assert(!Indexes<int> && !Indexes<Symbol> && !Indexes<DistVar> && !Indexes<const char*>);
+static_assert(Indexes<IndexVar> && Indexes<int> && Indexes<int64_t>);
+static_assert(!Indexes<double> && !Indexes<bool> && !Indexes<Symbol> && !Indexes<DistVar> && !Indexes<const char*>);
 static_assert(Multiplies<Access, double> && Multiplies<int, Access> && Multiplies<Expression, std::complex<float>>);
 static_assert(!Multiplies<Access, const char*> && !Multiplies<Access, IndexVar>);
 static_assert(!Number<char> && !Number<short> && !Number<unsigned> && !Number<long double>);

@@ -50,8 +50,20 @@ class Generator {
   Access access() {
     TensorVar tensor = tensors_[pick(tensors_.size())];
     std::vector<IndexVar> indices;
-    for (size_t d = 0; d < tensor.order(); d++) indices.push_back(vars_[pick(vars_.size())]);
+    for (size_t d = 0; d < tensor.order(); d++) indices.push_back(index());
     return {tensor, indices};
+  }
+  IndexVar index() {
+    const IndexVar& var = vars_[pick(vars_.size())];
+    auto first = int64_t(pick(3));
+    switch (pick(8)) {
+      case 0: return var + (first + 1);
+      case 1: return 2 * var + first;
+      case 2: return var(first, first + int64_t(pick(4)));
+      case 3: return var(first, first + int64_t(pick(4)), 1 + int64_t(pick(3)));
+      case 4: return IndexVar::at(first);
+      default: return var;
+    }
   }
   size_t pick(size_t n) { return size_t(random_() % n); }
 
