@@ -67,9 +67,11 @@ class ElementTree {
   std::vector<std::vector<ElementAt>> levels_;
 };
 
-// What elements of the result begin with: a reduction of nothing, or what nothing is assigned to.
+// What elements of the result begin with: a reduction of nothing, or what nothing is assigned to, which is there in a dense
+// result: loops that leave it out would have assigned zero.
 Scalar first_value(const ConcreteStatement& statement) {
   Scalar out = statement.result.fill();
+  if (statement.result.format().is_dense()) out = convert(Scalar(int64_t(0)), out.type());
   each<Assign>(statement.body, [&](const Assign& a) {
     if (a.lhs.tensor != statement.result || a.op == AssignOp::Set) return;
     out = convert(identity(a.op, reduced_type(a.op, type_of(a.rhs))), out.type());
