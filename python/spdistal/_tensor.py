@@ -361,7 +361,7 @@ def evaluate(statement: str, /, *, formats: Options = None, types: Options = Non
     spdistal._core.UserError: error: expected ')', found the end of the statement
       y(i) = x(i
                 ^
-    hint: an index is a plain variable, and commas stand between them: B(i,j)
+    hint: an index is a variable i, i+1, a window i(2,10) or a coordinate, and commas stand between: B(i,j)
     """
     given = [(name, tensor(value)._core) for name, value in tensors.items()]
     placed = [distributions] if isinstance(distributions, str) else list(distributions or [])

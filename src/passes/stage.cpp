@@ -60,7 +60,8 @@ std::vector<ReadAlong> read_along(const ParallelRegion& region, const std::vecto
   Changes inside = changes(region.body);
   std::set<Symbol> ends;  // arrays of which the element behind the item's is read as well
   each<Declare>(region.body, [&](const Declare& n) {
-    auto* end = without_cast(expanded(n.init, region.body)).as<Load>();
+    Expr init = without_cast(expanded(n.init, region.body));
+    auto* end = init.as<Load>();
     if (end && end->index == Expr(region.item) + 1) ends.insert(end->array.symbol);
   });
   for (const Cursor& cursor : cursors) {

@@ -1,6 +1,8 @@
 // Schedules that are tried on data: results stay right, the fastest is kept, and found again.
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "api/session.hpp"
 #include "api/state.hpp"
 #include "compile/candidates.hpp"
@@ -103,11 +105,13 @@ TEST(Tune, IsKeptForResultsInTheSameFormatAndForTheSameSchedule) {
   other(i, j) = 2.0 * B(i, j);
   EXPECT_TRUE(other.tune().found);
   scheduled(i, j) = 2.0 * B(i, j);
-  scheduled.schedule().divide(i, io, ii, 3);
+  int64_t never_tuned_before = n + std::chrono::steady_clock::now().time_since_epoch().count() % 1'000'000'000;
+  Session::instance().transport().broadcast(std::as_writable_bytes(std::span(&never_tuned_before, 1)), 0);
+  scheduled.schedule().split(i, io, ii, never_tuned_before);
   EXPECT_FALSE(scheduled.tune().found) << "what was found without a schedule is not compared with this one";
   Tensor<double> after("A", {n, n}, CSR);
   after(i, j) = 2.0 * B(i, j);
-  after.schedule().divide(i, io, ii, 3);
+  after.schedule().split(i, io, ii, never_tuned_before);
   EXPECT_TRUE(after.tune().found);
 }
 

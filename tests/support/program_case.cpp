@@ -175,7 +175,9 @@ ProgramText as_text(const ProgramCase& program, const std::filesystem::path& fol
         out.sizes.push_back(fmt::format("{}={}", access.indices[d].name(), tensor.array.dims[d]));
   };
   give(assignment.lhs);
-  each<notation::Access>(assignment.rhs, give);
+  // Beside an open window, a variable has fewer values than an operand has coordinates.
+  bool plain = windows(assignment).empty();
+  if (plain) each<notation::Access>(assignment.rhs, give);
   for (const auto& [name, tensor] : program.tensors) {
     if (!tensor.format.is_dense() || tensor.format != dense_format(tensor.format.order()))
       out.formats.push_back(fmt::format("{}:{}", name, tensor.format.str()));
@@ -184,7 +186,7 @@ ProgramText as_text(const ProgramCase& program, const std::filesystem::path& fol
     if (!tensor.place.empty()) out.distributions.push_back(tensor.place);
     if (!read.contains(scope.tensors.at(name))) continue;
     // Of what windows are taken of, the file alone tells the size.
-    std::filesystem::path path = folder / (name + (windows(assignment).empty() ? ".tns" : ".spd"));
+    std::filesystem::path path = folder / (name + (plain ? ".tns" : ".spd"));
     write_storage(path.string(), to_storage(tensor.array, filled_like(CSF(tensor.array.dims.size()), tensor.format)));
     out.inputs.push_back(fmt::format("{}:{}", name, path.string()));
   }
