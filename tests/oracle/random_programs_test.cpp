@@ -11,7 +11,7 @@ namespace spdistal::test {
 namespace {
 
 TEST(RandomPrograms, AgreeWithTheDenseEvaluator) {
-  SweepOptions options{.name = "random_programs", .programs = std::getenv("FULL_TESTS") ? 200000u : 20000u, .jobs = 2};
+  SweepOptions options{.name = "random_programs", .programs = std::getenv("FULL_TESTS") ? 200000u : 12000u, .jobs = 2};
   options.draws.compiled_one_in = 200;
   options.most_findings = 3;
   if (std::getenv("FULL_TESTS")) options.jobs = int(std::max(1u, std::thread::hardware_concurrency()));
