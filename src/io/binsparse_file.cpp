@@ -194,18 +194,11 @@ class BinsparseReader {
 };
 
 Contents read(runtime::Transport& transport, const std::string& path, const ReadOptions& options) {
-  uint64_t hash = 0;
-  Coordinates out = runtime::together(
-      transport,
-      [&] {
-        BinsparseReader in(path);
-        hash = in.hash();
-        check_fill(path, in.fill(), in.type(), options);
-        return in.part(transport.rank(), transport.size());
-      },
-      runtime::NameRank::No);
-  runtime::agree_same(transport, hash, fmt::format("the file '{}'", path));
-  return out;
+  return read_together(transport, path, [&] {
+    BinsparseReader in(path);
+    check_fill(path, in.fill(), in.type(), options);
+    return in;
+  });
 }
 
 // ---- writing -----------------------------------------------------------------------------------------------------------
@@ -367,7 +360,7 @@ void write(runtime::Transport& transport, const std::string& path, const Home& h
 
 }  // namespace
 
-const FileFormat binsparse{"binsparse", ".h5", false, false, false, read, write};
-const FileFormat binsparse_long{"binsparse", ".hdf5", false, false, false, read, write};
+const FileFormat binsparse{.name = "binsparse", .suffix = ".h5", .read = read, .write = write};
+const FileFormat binsparse_long{.name = "binsparse", .suffix = ".hdf5", .read = read, .write = write};
 
 }  // namespace spdistal

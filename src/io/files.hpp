@@ -28,13 +28,13 @@ using Contents = std::variant<Coordinates, Storage>;
 struct FileFormat {
   std::string_view name;    // "Matrix Market"
   std::string_view suffix;  // ".mtx"
-  bool gzip;                // also as suffix + ".gz"
-  bool keeps_storage;       // holds arrays as they are in memory, not entries
-  bool matrices;            // and nothing else: a vector is a matrix of one column
   /// Collective. On several ranks each gets some of the entries: those of rank 0, 1, … are the file's in order.
   Contents (*read)(runtime::Transport& transport, const std::string& path, const ReadOptions& options);
   /// Collective. Every element once, whoever holds it.
   void (*write)(runtime::Transport& transport, const std::string& path, const Home& home);
+  bool gzip = false;              // also as suffix + ".gz"
+  bool keeps_storage = false;     // holds arrays as they are in memory, not entries
+  bool matrices = false;          // and nothing else: a vector is a matrix of one column
   std::string_view missing = {};  // what this build lacks for it, and how it is had
 };
 
@@ -48,8 +48,9 @@ void check_fill(const std::string& path, const std::optional<Scalar>& said, Scal
                 const ReadOptions& options);
 
 /// Collective. This rank's part of the entries of a file, with the sizes of the whole; those of rank 0, 1, … together are
-/// all entries in the order of the file. No rank reads more than its part, except that compressed files are inflated by
-/// the first and dealt out, and that a piece of a native file is read by one rank. A fault is thrown on all ranks.
+/// all entries in the order of the file. No rank reads more than its part, except that files ending in .gz are inflated
+/// by the first and dealt out, that arrays of an .npz file that are compressed are inflated by every rank, and that a piece of
+/// a native file is read by one rank. A fault is thrown on all ranks.
 Coordinates read_part(runtime::Transport& transport, const std::string& path, const ReadOptions& options = {});
 /// Drops dimensions of size 1, the last first, until the order is no more than wanted: a matrix of one column is a vector.
 void squeeze(Coordinates& entries, size_t order);

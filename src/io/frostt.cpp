@@ -137,6 +137,6 @@ void write(runtime::Transport& transport, const std::string& path, const Home& h
 
 }  // namespace
 
-const FileFormat frostt{"FROSTT", ".tns", true, false, false, read, write};
+const FileFormat frostt{.name = "FROSTT", .suffix = ".tns", .read = read, .write = write, .gzip = true};
 
 }  // namespace spdistal

@@ -232,6 +232,7 @@ void write(runtime::Transport& transport, const std::string& path, const Home& h
 
 }  // namespace
 
-const FileFormat matrix_market{"Matrix Market", ".mtx", true, false, true, read, write};
+const FileFormat matrix_market{
+    .name = "Matrix Market", .suffix = ".mtx", .read = read, .write = write, .gzip = true, .matrices = true};
 
 }  // namespace spdistal

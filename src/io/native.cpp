@@ -390,6 +390,6 @@ int64_t native_pieces(const std::string& path) { return NativeReader(path).piece
 
 Storage read_native_piece(const std::string& path, int64_t piece) { return NativeReader(path).piece(piece); }
 
-const FileFormat native{"native", ".spd", false, true, false, read, write};
+const FileFormat native{.name = "native", .suffix = ".spd", .read = read, .write = write, .keeps_storage = true};
 
 }  // namespace spdistal

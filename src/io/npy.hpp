@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/byte_order.hpp"
 #include "memory/copy.hpp"
 #include "spdistal/result.hpp"
 #include "spdistal/scalar_type.hpp"
@@ -37,25 +38,14 @@ std::string npy_header(std::string_view descr, std::optional<int64_t> size);
 /// "<f8" of doubles.
 std::string npy_descr(ScalarType type);
 
-namespace detail {
-
-template <class T>
-T npy_element(const std::byte* from, bool swapped) {
-  if (!swapped) return memory::load<T>(from);
-  constexpr size_t part = is_complex_type<T> ? sizeof(T) / 2 : sizeof(T);
-  std::byte bytes[sizeof(T)];
-  for (size_t k = 0; k < sizeof(T); k++) bytes[k] = from[k / part * part + (part - 1 - k % part)];
-  return memory::load<T>(bytes);
-}
-
-}  // namespace detail
-
 /// f(number of the element, its value) for all elements, which are of the header's type, as the machine has them.
 template <class F>
 void for_each_npy(const NpyHeader& header, std::span<const std::byte> elements, F&& f) {
   auto go = [&]<class T>(T) {
-    for (size_t k = 0; k < elements.size() / sizeof(T); k++)
-      f(k, detail::npy_element<T>(elements.data() + k * sizeof(T), header.swapped));
+    for (size_t k = 0; k < elements.size() / sizeof(T); k++) {
+      const T element = memory::load<T>(elements.data() + k * sizeof(T));
+      f(k, header.swapped ? of_other_byte_order(element) : element);
+    }
   };
   switch (header.kind) {
     case 'b': return go(uint8_t{});

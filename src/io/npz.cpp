@@ -237,6 +237,6 @@ void write(runtime::Transport& transport, const std::string& path, const Home& h
 
 }  // namespace
 
-const FileFormat npz{"SciPy", ".npz", false, false, true, read, write};
+const FileFormat npz{.name = "SciPy", .suffix = ".npz", .read = read, .write = write, .matrices = true};
 
 }  // namespace spdistal

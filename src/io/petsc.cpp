@@ -15,6 +15,7 @@
 
 #include "base/hash.hpp"
 #include "format/fill.hpp"
+#include "io/byte_order.hpp"
 #include "io/formats.hpp"
 #include "io/source.hpp"
 #include "io/together.hpp"
@@ -31,12 +32,7 @@ constexpr std::array value_types{ScalarType::Float64, ScalarType::Complex128, Sc
 
 template <class T>
 T big_endian(T value) {
-  if constexpr (std::endian::native == std::endian::big) return value;
-  std::byte bytes[sizeof(T)];
-  memory::store(bytes, value);
-  constexpr size_t part = is_complex_type<T> ? sizeof(T) / 2 : sizeof(T);
-  for (size_t at = 0; at < sizeof(T); at += part) std::reverse(bytes + at, bytes + at + part);
-  return memory::load<T>(bytes);
+  return std::endian::native == std::endian::big ? value : of_other_byte_order(value);
 }
 
 class PetscReader {
@@ -154,17 +150,7 @@ class PetscReader {
 };
 
 Contents read(runtime::Transport& transport, const std::string& path, const ReadOptions&) {
-  uint64_t hash = 0;
-  Coordinates out = runtime::together(
-      transport,
-      [&] {
-        PetscReader in(path);
-        hash = in.hash();
-        return in.part(transport.rank(), transport.size());
-      },
-      runtime::NameRank::No);
-  runtime::agree_same(transport, hash, fmt::format("the file '{}'", path));
-  return out;
+  return read_together(transport, path, [&] { return PetscReader(path); });
 }
 
 // ---- writing -----------------------------------------------------------------------------------------------------------
@@ -216,6 +202,6 @@ void write(runtime::Transport& transport, const std::string& path, const Home& h
 
 }  // namespace
 
-const FileFormat petsc{"PETSc", ".petsc", false, false, false, read, write};
+const FileFormat petsc{.name = "PETSc", .suffix = ".petsc", .read = read, .write = write};
 
 }  // namespace spdistal

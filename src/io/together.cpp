@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "base/require.hpp"
-#include "runtime/transport/agree.hpp"
 #include "runtime/transport/deal.hpp"
 #include "tensor/distribute.hpp"
 
@@ -63,11 +62,8 @@ LinesPart lines_part(runtime::Transport& transport, const Home& home, const Form
   Home cut = redistribute(transport, home, format, blocked(format, home.dims(), transport.size()));
   LinesPart out{runtime::together(transport, [&] { return owned_elements(cut); }), {}};
   out.lines = block(home.dims()[size_t(format.mode_order()[0])], transport.size(), transport.rank());
-  std::vector<int64_t> sizes = transport.allgather(out.entries.size());
-  for (size_t r = 0; r < sizes.size(); r++) {
-    out.before += r < size_t(transport.rank()) ? sizes[r] : 0;
-    out.all += sizes[r];
-  }
+  out.before = transport.exclusive_scan(out.entries.size());
+  out.all = transport.allreduce(out.entries.size(), runtime::ReduceOp::Sum);
   return out;
 }
 

@@ -1,15 +1,32 @@
-// Files that all ranks write, each its part of the bytes.
+// Files that all ranks read or write, each its part.
 #pragma once
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "io/source.hpp"
+#include "runtime/transport/agree.hpp"
 #include "runtime/transport/bytes.hpp"
 #include "runtime/transport/transport.hpp"
 #include "tensor/home.hpp"
 
 namespace spdistal {
+
+/// Collective. This rank's part of the entries of a file; `open()` makes the reader of it, which must be of the same file on all ranks.
+template <class Open>
+Coordinates read_together(runtime::Transport& transport, const std::string& path, Open&& open) {
+  uint64_t hash = 0;
+  Coordinates out = runtime::together(
+      transport,
+      [&] {
+        auto reader = open();
+        hash = reader.hash();
+        return reader.part(transport.rank(), transport.size());
+      },
+      runtime::NameRank::No);
+  runtime::agree_same(transport, hash, "the file '" + path + "'");
+  return out;
+}
 
 /// Collective. A file of so many bytes, into which every rank puts its part; it appears under its name when all are done. `put` calls
 /// nothing collective.

@@ -4,7 +4,8 @@
 namespace spdistal {
 
 constexpr std::string_view missing = "HDF5: install libhdf5-dev, and configure and build spdistal again";
-const FileFormat binsparse{"binsparse", ".h5", false, false, false, nullptr, nullptr, missing};
-const FileFormat binsparse_long{"binsparse", ".hdf5", false, false, false, nullptr, nullptr, missing};
+const FileFormat binsparse{.name = "binsparse", .suffix = ".h5", .read = nullptr, .write = nullptr, .missing = missing};
+const FileFormat binsparse_long{
+    .name = "binsparse", .suffix = ".hdf5", .read = nullptr, .write = nullptr, .missing = missing};
 
 }  // namespace spdistal

@@ -235,12 +235,9 @@ void write_zip(runtime::Transport& transport, const std::string& path, const std
   std::vector<Placed> placed;
   uint64_t end = 0;
   for (const NewZipMember& member : members) {
-    uint64_t before = 0, all = 0;
-    std::vector<uint64_t> sizes = transport.allgather(uint64_t(member.mine.size()));
-    for (size_t r = 0; r < sizes.size(); r++) {
-      before += r < size_t(transport.rank()) ? sizes[r] : 0;
-      all += sizes[r];
-    }
+    const int64_t bytes = int64_t(member.mine.size());
+    const uint64_t before = uint64_t(transport.exclusive_scan(bytes));
+    const uint64_t all = uint64_t(transport.allreduce(bytes, runtime::ReduceOp::Sum));
     uint64_t from = end + local_bytes + member.name.size() + local_extra;
     placed.push_back({crc_of_all(transport, member.mine), all, end, from + before});
     end = from + all;
