@@ -195,14 +195,14 @@ std::string tell(uint64_t seed, const std::string& fault, const SweepOptions& op
   FindFault find_here = once_built([](const BuiltProgram& program) { return find_fault(program); });
   FindFault find = [&](const ProgramCase& program) -> std::optional<std::string> {
     if (!is_wanted(program, options.draws)) return std::nullopt;
-    std::string fault = isolated(
+    std::string found = isolated(
         [&] {
           poison_memory();
           return find_here(program).value_or("");
         },
         options.limit);
-    if (fault.empty()) return std::nullopt;
-    return fault;
+    if (found.empty()) return std::nullopt;
+    return found;
   };
   ProgramCase program = case_of(seed, options.draws);
   int limit = program.setting.leaves == Leaves::Compiled ? options.shrinking / 4 : options.shrinking;

@@ -117,7 +117,7 @@ void fill_in_parts(Context& c, const Scope& s, const Rooms& rooms, const MadeLev
       [&](const Var& t) {
         inside.share = WalkedShare{
             t, count, Grain::Share,
-            [&](const Scope& here, const Segment& rows, const Inside& walk) { filler.fill_part(here, t, rows, walk); }};
+            [&](const Scope& here, const Segment& rows, const Inside& fill) { filler.fill_part(here, t, rows, fill); }};
         walk(inside);
       },
       [&] { inside = with_workspaces(c, inside, rooms); });

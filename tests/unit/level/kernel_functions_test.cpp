@@ -46,7 +46,7 @@ class LastLevel final : KernelParams {
     spd_tensor tensor{levels, {}};
     spd_array results = CallData::view(result);
     CallData context;
-    spd_call call{context.get().context, &tensor, &results, nullptr};
+    spd_call call{context.get().context, &tensor, &results, nullptr, nullptr};
     ir::interpret(function, call);
     return result;
   }

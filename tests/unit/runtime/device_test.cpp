@@ -40,7 +40,7 @@ TEST(HostDevice, RunsWhatItLoads) {
   double value = 1;
   spd_tensor tensor{nullptr, {&value, 1, nullptr}};
   int64_t number = 5;
-  spd_call call{&context, &tensor, nullptr, &number};
+  spd_call call{&context, &tensor, nullptr, &number, nullptr};
   Stream other = host.stream();
   EXPECT_EQ(host.launch(*add, {.call = &call}, other), 0);
   host.after(host.record(other), {});
