@@ -1,4 +1,5 @@
-// Kernels against the dense evaluator: the same random programs as for the interpreter, compiled.
+// Kernels against the dense evaluator: the same random programs as for the interpreter, compiled. Each runs in a process of its own:
+// one that crashes is a finding as any other.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include "notation/concretize.hpp"
 #include "notation/print.hpp"
 #include "reference/evaluate.hpp"
+#include "support/isolated.hpp"
 #include "support/random_program.hpp"
 #include "support/random_schedule.hpp"
 #include "support/random_tensor.hpp"
@@ -22,8 +24,8 @@ namespace {
 
 using namespace notation;
 
-std::optional<std::string> find_fault(const test::BuiltProgram& program, codegen::Jit& jit,
-                                      runtime::HostContext& context) {
+std::string find_fault_here(const test::BuiltProgram& program, codegen::Jit& jit) {
+  runtime::HostContext context(2);
   test::StoredProgram data(program);
   reference::Arrays wanted = program.arrays;
   reference::evaluate(program.assignment, wanted);
@@ -35,11 +37,16 @@ std::optional<std::string> find_fault(const test::BuiltProgram& program, codegen
     if (!(test::to_array(result) == wanted.at(program.assignment.lhs.tensor)))
       return "the result is not what the statement says\n" + print(program.statement) + "\n" + kernel.text();
   } catch (const std::exception& error) { return error.what(); }
-  return std::nullopt;
+  return "";
+}
+
+std::optional<std::string> find_fault(const test::BuiltProgram& program, codegen::Jit& jit) {
+  std::string fault = test::isolated([&] { return find_fault_here(program, jit); }, 60);
+  if (fault.empty()) return std::nullopt;
+  return fault;
 }
 
 void try_random_programs(codegen::Jit& jit, int first, int cases) {
-  runtime::HostContext context(2);
   for (int seed = first; seed < first + cases; seed++) {
     std::mt19937_64 random{uint64_t(seed)};
     test::RandomProgram c = test::draw_finite_program(random);
@@ -59,13 +66,12 @@ void try_random_programs(codegen::Jit& jit, int first, int cases) {
       commands.insert(commands.end(), schedule.commands.begin(), schedule.commands.end());
     }
     if (test::has_any(test::write_down(c.assignment, c.arrays, loops, commands), test::open_faults())) continue;
-    if (std::optional<std::string> fault = find_fault(program, jit, context)) {
+    if (std::optional<std::string> fault = find_fault(program, jit)) {
       test::ProgramCase written = test::write_down(c.assignment, c.arrays, loops, commands);
       written.setting = {.threads = 2, .leaves = test::Leaves::Compiled};
       FAIL() << *fault << "\n"
              << test::report("compiled", uint64_t(seed), written,
-                             test::once_built([&](const test::BuiltProgram& p) { return find_fault(p, jit, context); }),
-                             300);
+                             test::once_built([&](const test::BuiltProgram& p) { return find_fault(p, jit); }), 300);
     }
   }
 }
