@@ -4,6 +4,7 @@
 # dependencies; PUBLIC are the headers of include/spdistal that belong to the folder, by name or pattern. `tools/check`
 # reads the same lists and refuses any other include. Sources are found by themselves, so a
 # new level, command, pass or file format is a new file and nothing here; WITHOUT names those that this build leaves out.
+# All folders are compiled with the same flags, OpenMP's among them, so that one precompiled header serves them.
 function(spdistal_folder name)
   cmake_parse_arguments(ARG "" "" "USES;LIBRARIES;PUBLIC;WITHOUT" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
@@ -19,9 +20,28 @@ function(spdistal_folder name)
     set(scope INTERFACE)
   endif()
   target_include_directories(spdistal_${name} ${scope} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
-  target_link_libraries(spdistal_${name} ${scope} ${ARG_LIBRARIES})
+  target_link_libraries(spdistal_${name} ${scope} ${ARG_LIBRARIES} OpenMP::OpenMP_CXX)
   foreach(used ${ARG_USES})
     target_link_libraries(spdistal_${name} ${scope} spdistal_${used})
   endforeach()
-  set_property(GLOBAL APPEND PROPERTY SPDISTAL_LIBRARIES ${ARG_LIBRARIES})
+  set_property(GLOBAL APPEND PROPERTY SPDISTAL_LIBRARIES ${ARG_LIBRARIES} OpenMP::OpenMP_CXX)
+  if(sources)
+    spdistal_precompiled(spdistal_${name} LIKE spdistal_base)
+  endif()
+endfunction()
+
+# spdistal_precompiled(TARGET LIKE target header...): the headers that nearly every file includes, read once for all targets that
+# are compiled with the same flags. The target that the others are like comes first, and names headers of its own.
+function(spdistal_precompiled target)
+  cmake_parse_arguments(ARG "" "LIKE" "" ${ARGN})
+  if(NOT SPDISTAL_PRECOMPILED)
+    return()
+  endif()
+  if(NOT target STREQUAL ARG_LIKE)
+    target_precompile_headers(${target} REUSE_FROM ${ARG_LIKE})
+    return()
+  endif()
+  target_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <bit> <cmath> <complex> <cstdint> <cstring>
+    <functional> <limits> <map> <memory> <mutex> <numeric> <optional> <set> <span> <string> <string_view> <tuple>
+    <type_traits> <utility> <variant> <vector> <fmt/format.h> ${ARG_UNPARSED_ARGUMENTS})
 endfunction()
