@@ -5,6 +5,9 @@
 //   struct Neg { Expr a;  static constexpr auto fields = std::tuple{&Neg::a}; };
 //   struct ExprKinds : Kinds<Var, Neg, Add> {};
 //   using Expr = Handle<ExprKinds>;
+//
+// What goes through all kinds of nodes is compiled once for a family, where it says so (`SPDISTAL_EXTERN_FAMILY` below its nodes, and
+// `SPDISTAL_FAMILY` in one file): users call it through a reference to their function.
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -13,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -27,6 +31,10 @@ struct Kinds {
   template <template <class...> class Into>
   using into = Into<N...>;
 };
+
+/// The families of which nodes have children. Nodes of a family have children of it alone unless it states `Trees`.
+template <class... K>
+struct Families {};
 
 template <class K>
 struct Box;  // defined below, once the nodes are complete
@@ -94,6 +102,47 @@ struct Overloaded : F... {
 };
 template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
+template <class K>
+struct TreesOf {
+  using type = Families<K>;
+};
+template <class K>
+  requires requires { typename K::Trees; }
+struct TreesOf<K> {
+  using type = typename K::Trees;
+};
+
+/// A function that is called through a reference, which it outlives.
+template <class R, class A>
+class Callback {
+ public:
+  template <class F>
+  explicit Callback(F& f) : to_(&f), call_([](void* to, A a) -> R { return (*static_cast<F*>(to))(a); }) {}
+  R operator()(A a) const { return call_(to_, a); }
+
+ private:
+  void* to_;
+  R (*call_)(void*, A);
+};
+
+/// What to do with children, by their family.
+template <class F>
+struct ChildVisitor;
+template <class... K>
+struct ChildVisitor<Families<K...>> : Callback<void, const Handle<K>&>... {
+  template <class F>
+  explicit ChildVisitor(F& f) : Callback<void, const Handle<K>&>(f)... {}
+  using Callback<void, const Handle<K>&>::operator()...;
+};
+template <class F>
+struct ChildMap;
+template <class... K>
+struct ChildMap<Families<K...>> : Callback<Handle<K>, const Handle<K>&>... {
+  template <class F>
+  explicit ChildMap(F& f) : Callback<Handle<K>, const Handle<K>&>(f)... {}
+  using Callback<Handle<K>, const Handle<K>&>::operator()...;
+};
+
 template <class M, class V>
 inline constexpr bool exhaustive = false;
 template <class M, class... N>
@@ -129,9 +178,18 @@ void for_each_child(const T& value, F&& f) {
     for_each_field(value, [&](const auto& member) { for_each_child(member, f); });
   }
 }
+namespace detail {
+
+template <class K>
+void visit_children(const Handle<K>& tree, const ChildVisitor<typename TreesOf<K>::type>& visitor) {
+  std::visit([&](const auto& node) { for_each_child(node, visitor); }, *tree);
+}
+
+}  // namespace detail
+
 template <class K, class F>
 void children(const Handle<K>& tree, F&& f) {
-  std::visit([&](const auto& node) { for_each_child(node, f); }, *tree);
+  detail::visit_children<K>(tree, detail::ChildVisitor<typename detail::TreesOf<K>::type>(f));
 }
 
 /// Visits a tree from the root down, calling f(node) for every node of the type that f takes.
@@ -144,9 +202,9 @@ void each(const Tree& tree, F&& f) {
 
 namespace detail {
 
-template <class R>
+template <class M>
 struct ChildMapper {
-  R& map;
+  const M& map;
   bool changed = false;
 
   template <class T>
@@ -170,18 +228,23 @@ struct ChildMapper {
   }
 };
 
+template <class K>
+Handle<K> with_children(const Handle<K>& tree, const ChildMap<typename TreesOf<K>::type>& map) {
+  return std::visit(
+      [&](const auto& node) -> Handle<K> {
+        ChildMapper<ChildMap<typename TreesOf<K>::type>> mapper{map};
+        auto mapped = mapper(node);
+        return mapper.changed ? Handle<K>(std::move(mapped)) : tree;
+      },
+      *tree);
+}
+
 }  // namespace detail
 
 /// The same node with every direct child replaced by map(child); the same handle where nothing changed.
 template <class K, class R>
 Handle<K> map_children(const Handle<K>& tree, R&& map) {
-  return std::visit(
-      [&](const auto& node) -> Handle<K> {
-        detail::ChildMapper<std::remove_reference_t<R>> mapper{map};
-        auto mapped = mapper(node);
-        return mapper.changed ? Handle<K>(std::move(mapped)) : tree;
-      },
-      *tree);
+  return detail::with_children<K>(tree, detail::ChildMap<typename detail::TreesOf<K>::type>(map));
 }
 
 /// Rewrites a tree from the leaves up. Each rule takes one node type by const reference and returns a handle of its
@@ -194,16 +257,27 @@ class Rewriter {
   template <class K>
   Handle<K> operator()(const Handle<K>& tree) {
     Handle<K> mapped = map_children(tree, *this);
-    return std::visit(
-        [&](const auto& node) -> Handle<K> {
-          if constexpr (std::is_invocable_v<Rules&, decltype(node)>) return rules_(node);
-          else return mapped;
-        },
-        *mapped);
+    return apply(mapped, *mapped);
   }
 
  private:
   using Rules = detail::Overloaded<F...>;
+
+  template <class K, class... N>
+  Handle<K> apply(const Handle<K>& tree, const std::variant<N...>&) {
+    std::optional<Handle<K>> out;
+    auto try_rule = [&]<class T>(const T* node) {
+      if (node) out.emplace(rules_(*node));
+      return node != nullptr;
+    };
+    auto try_kind = [&]<class T>(std::type_identity<T>) {
+      if constexpr (std::is_invocable_v<Rules&, const T&>) return try_rule(tree.template as<T>());
+      else return false;
+    };
+    (try_kind(std::type_identity<N>()) || ...);
+    return out ? *out : tree;
+  }
+
   Rules rules_;
 };
 template <class K, class... F>
@@ -269,6 +343,17 @@ size_t structural_hash(const T& value) {
 }
 
 }  // namespace spdistal
+
+// Below the nodes of a family: what goes through all of its kinds is compiled elsewhere, in the file that has SPDISTAL_FAMILY.
+#define SPDISTAL_FAMILY_PARTS(EXTERN, K)                                                                          \
+  EXTERN template void detail::visit_children<K>(const Handle<K>&,                                                \
+                                                 const detail::ChildVisitor<typename detail::TreesOf<K>::type>&); \
+  EXTERN template Handle<K> detail::with_children<K>(const Handle<K>&,                                            \
+                                                     const detail::ChildMap<typename detail::TreesOf<K>::type>&); \
+  EXTERN template bool structurally_equal(const Handle<K>&, const Handle<K>&);                                    \
+  EXTERN template size_t structural_hash(const Handle<K>&);
+#define SPDISTAL_EXTERN_FAMILY(K) SPDISTAL_FAMILY_PARTS(extern, K)
+#define SPDISTAL_FAMILY(K) SPDISTAL_FAMILY_PARTS(, K)
 
 template <class K>
 struct std::hash<spdistal::Handle<K>> {

@@ -35,3 +35,10 @@ Type type_of(const Expr& e) {
 }
 
 }  // namespace spdistal::ir
+
+namespace spdistal {
+
+SPDISTAL_FAMILY(ir::ExprKinds)
+SPDISTAL_FAMILY(ir::StmtKinds)
+
+}  // namespace spdistal

@@ -63,7 +63,9 @@ struct Append; struct Define; struct Perform; struct Barrier; struct Claim;
 struct ExprKinds : Kinds<Var, Literal, Unary, Binary, Select, Load, Cast, Call, Search, Broadcast, Shuffle,
                          WarpReduce, WarpScan, WarpVote> {};
 struct StmtKinds : Kinds<Declare, Assign, Store, Prefetch, For, While, If, Block, Comment, Allocate, Sort, Break,
-                         Return, Parallel, Resize, Shrink, Append, Define, Perform, Barrier, Claim> {};
+                         Return, Parallel, Resize, Shrink, Append, Define, Perform, Barrier, Claim> {
+  using Trees = Families<ExprKinds, StmtKinds>;
+};
 using Expr = Handle<ExprKinds>;
 using Stmt = Handle<StmtKinds>;
 
@@ -206,3 +208,10 @@ constexpr int warp_size = 32;
 Type type_of(const Expr& e);
 
 }  // namespace spdistal::ir
+
+namespace spdistal {
+
+SPDISTAL_EXTERN_FAMILY(ir::ExprKinds)
+SPDISTAL_EXTERN_FAMILY(ir::StmtKinds)
+
+}  // namespace spdistal

@@ -141,3 +141,9 @@ Result<> verify(const ConcreteStatement& statement, const std::vector<IndexVar>&
 }
 
 }  // namespace spdistal::notation
+
+namespace spdistal {
+
+SPDISTAL_FAMILY(notation::StmtKinds)
+
+}  // namespace spdistal

@@ -66,7 +66,9 @@ struct Sequence {
   std::vector<Stmt> stmts;
   static constexpr auto fields = std::tuple{&Sequence::stmts};
 };
-struct StmtKinds : Kinds<Forall, Where, Assign, Sequence> {};
+struct StmtKinds : Kinds<Forall, Where, Assign, Sequence> {
+  using Trees = Families<ExprKinds, StmtKinds>;
+};
 
 /// What the result holds before the first iteration: its background (`background_of`, mostly zero), or what it held before the
 /// statement (+=).
@@ -106,3 +108,9 @@ template <>
 struct std::hash<spdistal::notation::Parallel> {
   size_t operator()(const spdistal::notation::Parallel& p) const { return size_t(p.unit) * 8 + size_t(p.race); }
 };
+
+namespace spdistal {
+
+SPDISTAL_EXTERN_FAMILY(notation::StmtKinds)
+
+}  // namespace spdistal

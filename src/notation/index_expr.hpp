@@ -87,3 +87,9 @@ IndexExpr coordinate_of(const Window& window);
 IndexExpr rename(const IndexExpr& expr, const std::vector<std::pair<IndexVar, IndexVar>>& renaming);
 
 }  // namespace spdistal::notation
+
+namespace spdistal {
+
+SPDISTAL_EXTERN_FAMILY(notation::IndexKinds)
+
+}  // namespace spdistal

@@ -234,3 +234,9 @@ Expr combined(AssignOp op, const Expr& there, const Expr& value) {
 }
 
 }  // namespace spdistal::notation
+
+namespace spdistal {
+
+SPDISTAL_FAMILY(notation::ExprKinds)
+
+}  // namespace spdistal

@@ -145,3 +145,9 @@ Assignment with_reductions(const Assignment& assignment);
 Expr combined(AssignOp op, const Expr& there, const Expr& value);
 
 }  // namespace spdistal::notation
+
+namespace spdistal {
+
+SPDISTAL_EXTERN_FAMILY(notation::ExprKinds)
+
+}  // namespace spdistal

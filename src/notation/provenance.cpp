@@ -174,3 +174,9 @@ std::vector<IndexVar> Provenance::range_depends_on(const IndexVar& var) const {
 }
 
 }  // namespace spdistal::notation
+
+namespace spdistal {
+
+SPDISTAL_FAMILY(notation::IndexKinds)
+
+}  // namespace spdistal
