@@ -58,10 +58,10 @@ void run_cases(const char* name, int alone, int under_mpi, Leaves leaves) {
 
 // And what leaves ranks is what the report says.
 TEST(Execute, AgreesWithTheDenseEvaluatorOnRandomProgramsWithInterpretedLeaves) {
-  run_cases("interpreted", 1000, 200, Leaves::Interpreted);
+  run_cases("interpreted", 500, 200, Leaves::Interpreted);
 }
 TEST(Execute, AgreesWithTheDenseEvaluatorOnRandomProgramsWithCompiledLeaves) {
-  run_cases("compiled", 50, 50, Leaves::Compiled);
+  run_cases("compiled", 30, 50, Leaves::Compiled);
 }
 
 ProcessOptions options() {

@@ -79,7 +79,7 @@ void try_random_programs(codegen::Jit& jit, int first, int cases) {
 TEST(Compiled, AgreesWithTheDenseEvaluatorOnRandomPrograms) {
   codegen::Jit jit{codegen::JitOptions{}};
   if (!jit.compiles()) GTEST_SKIP() << "there is no compiler";
-  try_random_programs(jit, 1000000, std::getenv("FULL_TESTS") ? 5000 : 500);
+  try_random_programs(jit, 1000000, std::getenv("FULL_TESTS") ? 5000 : 300);
 }
 
 TEST(Compiled, AgreesWithTheDenseEvaluatorWhereClangCompiles) {
