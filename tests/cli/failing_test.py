@@ -4,10 +4,9 @@ import subprocess
 import tempfile
 import unittest
 
-from python_tests import SETTINGS
+from python_tests import SETTINGS, on_ranks
 
 BUILD = pathlib.Path(SETTINGS["build"]) / "bin"
-MPIRUN = ("mpirun", "--oversubscribe", "--allow-run-as-root", "-n", "3")
 # Runs a program with one more argument on the last rank of three.
 LAST = '[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" != 2 ] || exec "$0" "$@" $LAST; exec "$0" "$@"'
 
@@ -20,7 +19,7 @@ class Failing(unittest.TestCase):
 
     def run_all(self, *command, **environment):
         settings = [f"{name}={value}" for name, value in environment.items()]
-        return subprocess.run(["env", *settings, *MPIRUN, *command], cwd=self.folder, capture_output=True, text=True,
+        return subprocess.run(["env", *settings, *on_ranks(3), *command], cwd=self.folder, capture_output=True, text=True,
                               timeout=120, check=False)
 
     def test_memory_that_runs_out_on_one_rank_ends_all_with_one_message(self):

@@ -8,10 +8,9 @@ import tempfile
 import unittest
 import zipfile
 
-from python_tests import SETTINGS
+from python_tests import SETTINGS, on_ranks
 
 TOOL = pathlib.Path(SETTINGS["build"]) / "bin/spdistal"
-MPIRUN = ("mpirun", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1", "--allow-run-as-root", "-n")
 # The matrix of all tests, 3 x 4: row, column, value.
 ENTRIES = [(0, 1, 2.5), (0, 3, -1.0), (2, 0, 4.0), (2, 2, 0.125)]
 
@@ -98,11 +97,11 @@ class Files(unittest.TestCase):
                     self.assertEqual(self.read("B.npz", archive(members, method)), ENTRIES)
 
     def test_files_are_read_by_ranks_together(self):
-        for ranks in "2", "3":
+        for ranks in 2, 3:
             for name, data in (("B.npz", archive(csr())), ("B.npz", archive(csr(), zipfile.ZIP_DEFLATED)),
                                ("B.petsc", petsc_matrix())):
                 with self.subTest(ranks=ranks, name=name):
-                    self.assertEqual(self.read(name, data, launch=(*MPIRUN, ranks)), ENTRIES)
+                    self.assertEqual(self.read(name, data, launch=on_ranks(ranks)), ENTRIES)
 
     def test_matrices_for_scipy_have_its_arrays_whoever_writes_them(self):
         (self.folder / "B.petsc").write_bytes(petsc_matrix())
@@ -113,7 +112,7 @@ class Files(unittest.TestCase):
                     "ss": {"format": [b"csr"], "indices": [1, 3, 0, 2], "indptr": [0, 2, 2, 4], "data": [2.5, -1, 4, 0.125]}}
         for form, arrays in expected.items():
             written = set()
-            for launch in (), (*MPIRUN, "2"), (*MPIRUN, "4"):
+            for launch in (), on_ranks(2), on_ranks(4):
                 with self.subTest(form=form, launch=launch):
                     self.run_tool("A(i,j) = B(i,j)", "-f", f"A:{form}", "-f", f"B:{form}", "-i", "B:B.petsc", "-o", "A:A.npz",
                                   launch=launch)
@@ -126,7 +125,7 @@ class Files(unittest.TestCase):
 
     def test_matrices_and_vectors_for_petsc_are_its_bytes_whoever_writes_them(self):
         (self.folder / "B.npz").write_bytes(archive(csr()))
-        for launch in (), (*MPIRUN, "3"):
+        for launch in (), on_ranks(3):
             with self.subTest(launch=launch):
                 self.run_tool("a(i) = B(i,j) * c(j)", "-f", "B:ds", "-i", "B:B.npz", "-g", "c:ones", "-o", "B:B.petsc", "-o",
                               "a:a.petsc", launch=launch)
@@ -185,7 +184,7 @@ class Files(unittest.TestCase):
                  ("B.petsc", petsc_matrix()[:16] + struct.pack(">i", 5) + petsc_matrix()[20:], "row 0 has 5 entries, where 4 are left"),
                  ("B.petsc", petsc_matrix()[:28] + struct.pack(">i", 4) + petsc_matrix()[32:], "4")]
         for name, data, said in cases:
-            for launch in (), (*MPIRUN, "2"):
+            for launch in (), on_ranks(2):
                 with self.subTest(said=said, launch=launch):
                     (self.folder / name).write_bytes(data)
                     done = self.run_tool("A(i,j) = B(i,j)", "-f", "A:ds", "-f", "B:ds", "-i", f"B:{name}", "-o", "A:A.mtx",

@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 import unittest
 
-from python_tests import SETTINGS
+from python_tests import SETTINGS, on_ranks
 
 TOOL = pathlib.Path(SETTINGS["build"]) / "bin/spdistal"
 SPMV = ("a(i) = B(i,j) * c(j)", "-f", "B:ds", "-g", "B:banded,60,5", "-g", "c:random")
@@ -36,7 +36,7 @@ def run(*arguments, gpu=None, ranks=None):
     environment = {k: v for k, v in os.environ.items() if k != "SPDISTAL_GPU"}
     if gpu is not None:
         environment["SPDISTAL_GPU"] = gpu
-    launcher = ("mpirun", "--oversubscribe", "--allow-run-as-root", "-n", str(ranks)) if ranks else ()
+    launcher = on_ranks(ranks) if ranks else ()
     return subprocess.run([*launcher, TOOL, *arguments], capture_output=True, text=True, timeout=240, check=False, env=environment)
 
 

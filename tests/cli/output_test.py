@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 import unittest
 
-from python_tests import SETTINGS
+from python_tests import SETTINGS, on_ranks
 
 TOOL = pathlib.Path(SETTINGS["build"]) / "bin/spdistal"
 
@@ -44,10 +44,8 @@ class Outputs(unittest.TestCase):
         (self.folder / "c.tns").write_text("# dims: 256\n" + "".join(f"{i} {i}.5\n" for i in range(1, 257, 3)))
         seen = set()
         for ranks in (1, 2, 3, 4):
-            launch = ["mpirun", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1",
-                      "--allow-run-as-root", "-n", str(ranks)]
-            done = subprocess.run([*launch, TOOL, "s = B(i,j) * c(j) * d(i)", "-f", "B:ds", "-f", "c:s", "-g", "B:rmat,8,8",
-                                   "-i", "c:c.tns", "-g", "d:ones", "--check", "-o", "B:B.mtx", "-o", "c:c.mtx", "-o",
+            done = subprocess.run([*on_ranks(ranks), TOOL, "s = B(i,j) * c(j) * d(i)", "-f", "B:ds", "-f", "c:s", "-g",
+                                   "B:rmat,8,8", "-i", "c:c.tns", "-g", "d:ones", "--check", "-o", "B:B.mtx", "-o", "c:c.mtx", "-o",
                                    "d:d.tns"],
                                   cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -6,10 +6,9 @@ import subprocess
 import tempfile
 import unittest
 
-from python_tests import SETTINGS
+from python_tests import SETTINGS, on_ranks
 
 TOOL = pathlib.Path(SETTINGS["build"]) / "bin/spdistal"
-MPIRUN = ("mpirun", "--oversubscribe", "--allow-run-as-root", "-n")
 BAD_MATRIX = "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1.0\n4 1 2.0\n"
 
 
@@ -20,7 +19,7 @@ class Ranks(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def run_tool(self, ranks, *arguments, status=0):
-        launcher = (*MPIRUN, str(ranks)) if ranks else ()
+        launcher = on_ranks(ranks) if ranks else ()
         done = subprocess.run([*launcher, TOOL, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=120,
                               check=False)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
@@ -119,7 +118,7 @@ class Ranks(unittest.TestCase):
                   *spmv]
         for command in (everywhere, on_one):
             with self.subTest(command=command[:3]):
-                done = subprocess.run([*MPIRUN, "4", *command], cwd=self.folder, capture_output=True, text=True, timeout=120,
+                done = subprocess.run([*on_ranks(4), *command], cwd=self.folder, capture_output=True, text=True, timeout=120,
                                       check=False)
                 self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
                 self.assertEqual(done.stderr.count("error: "), 1, done.stderr)
@@ -139,7 +138,7 @@ class Ranks(unittest.TestCase):
 
     def test_ranks_whose_collective_calls_are_compared_compute_the_same(self):
         product = (TOOL, "A(i,j) = B(i,k) * B(k,j)", "-f", "A:ds", "-f", "B:ds", "-g", "B:stencil7,4", "--check")
-        done = subprocess.run([*MPIRUN, "3", "env", "SPDISTAL_CHECK_COLLECTIVES=1", *product], cwd=self.folder,
+        done = subprocess.run([*on_ranks(3), "env", "SPDISTAL_CHECK_COLLECTIVES=1", *product], cwd=self.folder,
                               capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("check: right", done.stdout)

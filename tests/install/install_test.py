@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
-from python_tests import SETTINGS
+from python_tests import SETTINGS, on_ranks
 
 CONSUMER = pathlib.Path(__file__).resolve().parent / "consumer"
 
@@ -38,7 +38,7 @@ class InstalledPackage(unittest.TestCase):
         self.run_command("cmake", "--build", build)
         self.assertIn("spdistal works", self.run_command(build / "consumer"))
         self.assertIn("spdistal works with MPI: 2", self.run_command(
-            "mpirun", "--oversubscribe", "--allow-run-as-root", "-n", "2", build / "on_mpi", LD_LIBRARY_PATH=self.libraries))
+            *on_ranks(2), build / "on_mpi", LD_LIBRARY_PATH=self.libraries))
 
     def test_as_a_part_of_a_project_it_is_the_library_alone_and_leaves_the_flags_of_others(self):
         source = CONSUMER.parents[2]

@@ -2,7 +2,8 @@
 """Runs unittest files and leaves their counts in the JSON format of gtest:
 python_tests.py --output results.json [--set NAME=value ...] file_test.py ...
 
-Settings reach the tests as the dictionary SETTINGS of this module (`from python_tests import SETTINGS`).
+Settings reach the tests as the dictionary SETTINGS of this module (`from python_tests import SETTINGS`); `launch` also as
+what `on_ranks` makes of it.
 """
 import argparse
 import importlib.util
@@ -12,6 +13,11 @@ import sys
 import unittest
 
 SETTINGS = {}
+
+
+def on_ranks(count):
+    """What stands before a command that so many ranks run: the setting `launch`."""
+    return *SETTINGS["launch"].split(), str(count)
 
 
 class Recorder(unittest.TextTestResult):
