@@ -92,7 +92,7 @@ void bind_sizes(const Provenance& provenance, const Assignment& assignment, cons
 }  // namespace
 
 void check_beginning(const ScheduledStatement& statement) {
-  const Assignment& said = statement.assignment;
+  const Assignment& said = statement.written ? *statement.written : statement.assignment;
   const TensorVar& result = said.lhs.tensor;
   if (said.op == AssignOp::Set || result.format().fill() || is_zero(identity(said.op, result.type()))) return;
   Printer names;

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -32,6 +34,8 @@ char* put(char* p, T value) {
     *p++ = value ? '1' : '0';
     return p;
   } else {
+    if constexpr (std::is_floating_point_v<T>)
+      if (std::isnan(value)) value = std::numeric_limits<T>::quiet_NaN();  // whose sign says nothing
     return std::to_chars(p, p + longest_number, value).ptr;
   }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 
 #include "api/collective.hpp"
@@ -33,6 +34,9 @@ std::pair<std::string, std::string> split_option(const std::string& option, std:
         "expected a tensor and what goes with it", {{option, 0, option.size()}}, fmt::format("write {}", example)});
   return {std::string(trim(option.substr(0, colon))), option.substr(colon + 1)};
 }
+
+// The sign of what is no number says nothing.
+std::string shown(double value) { return std::isnan(value) ? "nan" : fmt::format("{}", value); }
 
 // Errors about the file of an option show the option.
 template <class F>
@@ -228,7 +232,7 @@ std::string Program::describe_result() const {
                                                            join(at, ",", [](int64_t c) { return std::to_string(c); }));
     out += fmt::format(
         "{} = {}", where,
-        is_complex(storage.type()) ? fmt::format("({}, {})", v.real(), v.imag()) : fmt::format("{}", v.real()));
+        is_complex(storage.type()) ? fmt::format("({}, {})", shown(v.real()), shown(v.imag())) : shown(v.real()));
   });
   return out + "\n";
 }

@@ -20,6 +20,8 @@ struct ScheduledStatement {
   /// Where a window of the result is assigned: what the loops compute, a tensor of the window's size, A'(i,j) = …. It is then
   /// put in its place.
   std::optional<notation::Assignment> part = {};
+  /// As it was written, where `assignment` says the same in other words: A min= e with a sparse A is A = min(A, e).
+  std::optional<notation::Assignment> written = {};
 };
 /// What the loops of a statement compute: what it assigns, or the part that is put in the place of a window.
 inline const notation::Assignment& computed(const ScheduledStatement& statement) {
