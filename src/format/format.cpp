@@ -159,7 +159,8 @@ void Format::check() const {
       auto* non_zero = std::get_if<NonZero>(&distribution_->levels()[level][d].what());
       if (!non_zero) continue;
       DistributionPart here{DistributionPart::Kind::Placement, level, d};
-      // The positions of level k count everything above it too: an even split of them is one of the first k dimensions.
+      // The positions of level k count everything above it too: an even split of them is one of the first k dimensions,
+      // which leaves no other place for those above.
       std::vector<size_t> dims = distribution_->dims_of(non_zero->var);
       std::string name = print.name(non_zero->var);
       std::vector<std::string> all, left_out;
@@ -168,12 +169,13 @@ void Format::check() const {
       for (size_t k = 0; k <= deepest; k++) {
         auto dim = size_t(mode_order_[k]);
         all.push_back(print.name(distribution_->dims()[dim]));
-        if (!contains(dims, dim)) left_out.push_back(all.back());
+        if (!contains(dims, dim) && contains(named, distribution_->dims()[dim])) left_out.push_back(all.back());
       }
       if (!left_out.empty())
         refuse_distribution(here,
-                            fmt::format("~{}: the stored coordinates of {} are counted below those of {}", name, name,
-                                        enumerate(left_out)),
+                            fmt::format("~{}: the stored coordinates of {} are counted below those of {}, which {} "
+                                        "placed otherwise",
+                                        name, name, enumerate(left_out), left_out.size() == 1 ? "is" : "are"),
                             fmt::format("fuse({},f) and ~f split them evenly", join(all, ",")));
       for (size_t k = deepest + 1; k < levels_split_by(*this, *distribution_, non_zero->var); k++)
         if (const DistVar& with = distribution_->dims()[size_t(mode_order_[k])]; contains(named, with))

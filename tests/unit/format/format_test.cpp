@@ -131,9 +131,10 @@ TEST(Formats, CarryADistributionThatFitsTheirStorage) {
             "error: the distribution names 2 dimensions, the format stores 1\n  T(x,y) -> M(x)\n   ^^^^^\n"
             "hint: write one name for each dimension of the tensor");
   EXPECT_EQ(refusal([&] {
-              Format(CSR, Distribution({x, y}, m, {~y}));
+              Format(CSR, Distribution({x, y}, Machine(Grid(2, 2)), {x, ~y}));
             }),
-            "error: ~y: the stored coordinates of y are counted below those of x\n  T(x,y) -> M(~y)\n              ^^\n"
+            "error: ~y: the stored coordinates of y are counted below those of x, which is placed otherwise\n"
+            "  T(x,y) -> M(x,~y)\n                ^^\n"
             "hint: fuse(x,y,f) and ~f split them evenly");
   EXPECT_NO_THROW(Format(CSC, Distribution({x, y}, fuse({x, y}, f), m, {~f})));
 }
@@ -146,6 +147,7 @@ TEST(Formats, KnowTheLevelsThatANonZeroPartitionSplits) {
   };
   EXPECT_EQ(levels(Format(CSR, Distribution({x, y}, m, {~x})), x), 1u);
   EXPECT_EQ(levels(Format(CSR, Distribution({x, y}, fuse({x, y}, f), m, {~f})), f), 2u);
+  EXPECT_EQ(levels(Format(CSR, Distribution({x, y}, m, {~y})), y), 2u);
   EXPECT_EQ(levels(Format(COO(3), Distribution({x, y, z}, m, {~x})), x), 3u) << "an entry of COO goes as a whole";
   EXPECT_EQ(levels(Format({Dense, CompressedNonUnique, Singleton}, Distribution({x, y, z}, m, {~x})), x), 1u);
 }
