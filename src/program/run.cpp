@@ -50,6 +50,18 @@ auto with_option(const std::string& option, F&& f) {
   }
 }
 
+std::vector<notation::Access> accesses_of(const Assignment& assignment) {
+  std::vector<notation::Access> out{assignment.lhs};
+  each<notation::Access>(assignment.rhs, [&](const notation::Access& access) { out.push_back(access); });
+  return out;
+}
+
+// The variable of a dimension, by the first access of the tensor.
+IndexVar variable_of(const std::vector<notation::Access>& accesses, const TensorVar& tensor, size_t dimension) {
+  auto own = std::find_if(accesses.begin(), accesses.end(), [&](const auto& a) { return a.tensor == tensor; });
+  return own->indices[dimension];
+}
+
 // Data of a tensor must have the sizes that its variables have by now: from other data, or from the command line.
 void check_fit(const Assignment& assignment, const TensorState& tensor, const std::vector<int64_t>& dims,
                const std::string& option) {
@@ -60,13 +72,11 @@ void check_fit(const Assignment& assignment, const TensorState& tensor, const st
   if (dims.size() != tensor.var.order())
     refuse(fmt::format("{} has {} dimension{}, its data {}", name, tensor.var.order(),
                        tensor.var.order() == 1 ? "" : "s", dims.size()));
-  std::vector<notation::Access> accesses{assignment.lhs};
-  each<notation::Access>(assignment.rhs, [&](const notation::Access& access) { accesses.push_back(access); });
-  auto own = std::find_if(accesses.begin(), accesses.end(), [&](const auto& a) { return a.tensor == tensor.var; });
+  std::vector<notation::Access> accesses = accesses_of(assignment);
   for (size_t d = 0; d < dims.size(); d++) {
     std::optional<int64_t> known = tensor.var.dims()[d].value();
     if (!known || *known == dims[d]) continue;
-    const IndexVar& var = own->indices[d];
+    IndexVar var = variable_of(accesses, tensor.var, d);
     for (const notation::Access& other : accesses)
       for (size_t e = 0; e < other.indices.size(); e++)
         if (other.indices[e] == var && other.tensor != tensor.var && find_tensor(other.tensor)->home)
@@ -144,10 +154,14 @@ void Program::load_data() {
       } else {
         std::vector<int64_t> dims;
         for (size_t d = 0; d < tensor.var.order(); d++) {
-          if (!tensor.var.dims()[d].value())
-            throw UserError(Diagnostic{fmt::format("the {} dimension of {} has no size", ordinal(d), name),
-                                       {{option, 0, option.size()}},
-                                       "give the size of its variable with -n, such as -n j=32"});
+          if (!tensor.var.dims()[d].value()) {
+            IndexVar var = variable_of(accesses_of(state_->statement->assignment), tensor.var, d);
+            if (var.window() && var.window()->of) var = *var.window()->of;
+            throw UserError(
+                Diagnostic{fmt::format("the {} dimension of {} has no size", ordinal(d), name),
+                           {{option, 0, option.size()}},
+                           fmt::format("give the size of {} with -n, such as -n {}=32", var.name(), var.name())});
+          }
           dims.push_back(*tensor.var.dims()[d].value());
         }
         fill_by(tensor, generator, dims);
