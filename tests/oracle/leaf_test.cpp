@@ -60,7 +60,7 @@ std::optional<std::string> find_fault(const test::BuiltProgram& program, int64_t
 }
 
 TEST(Leaf, AgreesWithTheDenseEvaluatorOnRandomProgramsThroughTheInterpreter) {
-  int cases = std::getenv("FULL_TESTS") ? 200000 : 10000;
+  int cases = std::getenv("FULL_TESTS") ? 200000 : 20000;
   int from = std::getenv("SEED") ? std::atoi(std::getenv("SEED")) : 1;
   if (std::getenv("SEED")) cases = from;
   Kinds kinds;
