@@ -15,6 +15,10 @@
 
 namespace spdistal::codegen {
 
+std::string JitOptions::default_compiler() {
+  std::string built_by(compiler_of_library());
+  return find_program(built_by, "") ? built_by : "c++";
+}
 std::vector<std::string> JitOptions::default_flags() {
   return {"-std=gnu++17", "-O3", "-march=native", "-fopenmp", "-fPIC", "-shared"};
 }

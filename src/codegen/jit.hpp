@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codegen/cache.hpp"
@@ -15,7 +16,7 @@
 namespace spdistal::codegen {
 
 struct JitOptions {
-  std::string compiler = "c++";  // a path, or a name to look for in search_path; empty: always interpret
+  std::string compiler = default_compiler();  // a path, or a name to look for in search_path; empty: always interpret
   std::string search_path = "/usr/local/bin:/usr/bin:/bin";
   std::vector<std::string> flags = default_flags();
   std::vector<std::string> gnu_flags = default_gnu_flags(), clang_flags = default_clang_flags();  // that only one knows
@@ -25,8 +26,14 @@ struct JitOptions {
   /// Hears, at most once each, what a user should know: no compiler (kernels are interpreted), no usable cache.
   std::function<void(const std::string&)> note;
 
+  /// The compiler that the library was built by, where this machine has it, else c++. Kernels of another one bring an OpenMP of
+  /// their own, whose threads wait beside the library's.
+  static std::string default_compiler();
   static std::vector<std::string> default_flags(), default_gnu_flags(), default_clang_flags();
 };
+
+/// The path of the compiler that the library was built by; empty where kernels are not for it.
+std::string_view compiler_of_library();
 
 class Jit {
  public:

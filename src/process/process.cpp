@@ -80,7 +80,7 @@ ProcessOptions ProcessOptions::from_environment() {
                       suggest(name, known_variables, "the settings are"));
   }
   ProcessOptions out;
-  out.jit.compiler = variable("SPDISTAL_COMPILER", "c++");
+  out.jit.compiler = variable("SPDISTAL_COMPILER", out.jit.compiler);
   out.jit.search_path = variable("PATH", out.jit.search_path);
   out.jit.temporary = variable("TMPDIR", out.jit.temporary);
   out.jit.cache_folder = variable("SPDISTAL_CACHE_DIR", default_cache());

@@ -22,8 +22,8 @@ struct GpuOptions {
 /// Read once, here and nowhere else: SPDISTAL_CACHE_DIR (compiled kernels; default the user's cache folder),
 /// SPDISTAL_CACHE_BYTES (that they take there at most: those used least recently go; default 256 MiB, 0 keeps none),
 /// SPDISTAL_CHECK_COLLECTIVES (1: ranks that make different collective calls are told which; default in debug builds),
-/// SPDISTAL_COMPILER (default c++; empty: interpret), SPDISTAL_GPU (cuda; interpreted: on the host, slow and checked),
-/// SPDISTAL_NVRTC (the file of NVIDIA's compiler, where the loader does not find it), SPDISTAL_THREADS (default what OpenMP
+/// SPDISTAL_COMPILER (default the one of the library; empty: interpret), SPDISTAL_GPU (cuda; interpreted: on the host, slow
+/// and checked), SPDISTAL_NVRTC (the file of NVIDIA's compiler, where the loader does not find it), SPDISTAL_THREADS (default what OpenMP
 /// was told, else this rank's part of the processors of its node).
 struct ProcessOptions {
   codegen::JitOptions jit;

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "codegen/files.hpp"
+#include "codegen/jit.hpp"
 #include "codegen/process.hpp"
 #include "codegen/reserved.hpp"
 
@@ -70,7 +71,7 @@ class OfDevices : public ::testing::Test {
         "extern \"C\" void of_pow(double a, double b, double c, double d, double* out) { complex128 z = "
         "pow(complex128(a, b), complex128(c, d)); out[0] = z.re; out[1] = z.im; }\n";
     ASSERT_TRUE(write_file(folder_.file("f.cpp"), text));
-    std::optional<std::string> compiler = find_program("c++", "/usr/local/bin:/usr/bin:/bin");
+    std::optional<std::string> compiler = find_program(JitOptions::default_compiler(), JitOptions{}.search_path);
     if (!compiler) GTEST_SKIP() << "no C++ compiler on this machine";
     Finished made = run(*compiler, {"-O1", "-fPIC", "-shared", "-o", folder_.file("f.so"), folder_.file("f.cpp")});
     ASSERT_EQ(made.status, 0) << made.output;

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <link.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "codegen/files.hpp"
@@ -234,6 +236,29 @@ TEST_F(JitTest, RefusesWhatACompilerMadeThatDidNotCompile) {
   JitOptions odd = options();
   odd.compiler = script;
   EXPECT_THROW(Jit(odd).load(adder(2)), SystemError);
+}
+
+// The names of the OpenMP runtimes of g++, clang and Intel's compilers that are in this process.
+std::set<std::string> openmp_runtimes() {
+  std::set<std::string> out;
+  auto collect = [](dl_phdr_info* info, size_t, void* names) {
+    std::string name = fs::path(info->dlpi_name).filename().string();
+    for (const char* known : {"libgomp.", "libomp.", "libiomp5."})
+      if (name.starts_with(known)) static_cast<std::set<std::string>*>(names)->insert(name);
+    return 0;
+  };
+  dl_iterate_phdr(collect, &out);
+  return out;
+}
+
+TEST_F(JitTest, KernelsShareTheOpenMPOfTheLibrary) {
+  FunctionBuilder f("shares");
+  Var in = f.array("in", 0, ScalarType::Int64), out = f.array("out", 1, ScalarType::Int64, Access::Write);
+  f.parallel("t", int64(1), [&](const Var& t) { f.store(out, t, load(in, t) + 2); });
+  Kernel kernel = Jit(options()).load(f.build());
+  ASSERT_TRUE(kernel.compiled());
+  EXPECT_EQ(result(kernel), 42);
+  EXPECT_THAT(openmp_runtimes(), ::testing::SizeIs(1));
 }
 
 TEST_F(JitTest, InterpretsWithoutACompilerAndSaysSoOnce) {
