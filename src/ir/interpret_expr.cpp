@@ -69,6 +69,58 @@ Eval<T> of_all_lanes() {
 
 }  // namespace
 
+// Before eval, which calls them: clang 14 leaves out what it meets first inside of there.
+template <class T>
+Eval<T> Slots::math(const Call& n, int lane) const {
+  ScalarType argument = type_of(n.args[0]).scalar;
+  if (argument != scalar_type_of<T>()) {  // complex to real
+    if constexpr (std::is_floating_point_v<T>)
+      return [f = n.function, a = eval<std::complex<T>>(n.args[0], lane)](Frame& frame) {
+        return evaluate_real_part(f, a(frame));
+      };
+  }
+  auto a = eval<T>(n.args[0], lane);
+  if (n.args.size() == 1) return [f = n.function, a](Frame& frame) { return evaluate_math<T>(f, a(frame), T()); };
+  return [f = n.function, a, b = eval<T>(n.args[1], lane)](Frame& frame) {
+    return evaluate_math<T>(f, a(frame), b(frame));
+  };
+}
+
+template <class T>
+Eval<T> Slots::search(const Search& n) const {
+  if constexpr (std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>) {
+    return with_type(n.array.type.scalar, [&](auto element) -> Eval<T> {
+      using E = decltype(element);
+      return with_type(type_of(n.value).scalar, [&](auto sought) -> Eval<T> {
+        using V = decltype(sought);
+        if constexpr (is_complex_v<E> || is_complex_v<V>) {
+          require(false, "real numbers are searched for");
+          return {};
+        } else {
+          return [a = array(n.array), lo = eval<T>(n.lo), hi = eval<T>(n.hi), value = eval<V>(n.value), bound = n.bound,
+                  name = n.array.symbol.name()](Frame& f) {
+            T first = lo(f), last = hi(f);
+            V v = value(f);
+            Frame::Array& from = f.arrays[a];
+            if (first < last && (first < 0 || last > from.count)) out_of_bounds(name, last - 1, from.count);
+            while (first < last) {
+              T middle = first + (last - first) / 2;
+              touched(f, from, middle, Use::Load, name);
+              E x = static_cast<const E*>(from.data)[middle];
+              if (x < v || (bound == Bound::Upper && x == v)) first = middle + 1;
+              else last = middle;
+            }
+            return first;
+          };
+        }
+      });
+    });
+  } else {
+    require(false, "a position is an integer");
+    return {};
+  }
+}
+
 template <class T>
 Eval<T> Slots::eval(const Expr& e, int lane) const {
   require(type_of(e).scalar == scalar_type_of<T>(), "an expression is computed in its own type");
@@ -139,57 +191,6 @@ Eval<bool> Slots::compare(const Binary& n, int lane) const {
       return [a = eval<T>(n.a, lane), b = eval<T>(n.b, lane)](Frame& f) { return comparison<Op, T>(a(f), b(f)); };
     });
   });
-}
-
-template <class T>
-Eval<T> Slots::math(const Call& n, int lane) const {
-  ScalarType argument = type_of(n.args[0]).scalar;
-  if (argument != scalar_type_of<T>()) {  // complex to real
-    if constexpr (std::is_floating_point_v<T>)
-      return [f = n.function, a = eval<std::complex<T>>(n.args[0], lane)](Frame& frame) {
-        return evaluate_real_part(f, a(frame));
-      };
-  }
-  auto a = eval<T>(n.args[0], lane);
-  if (n.args.size() == 1) return [f = n.function, a](Frame& frame) { return evaluate_math<T>(f, a(frame), T()); };
-  return [f = n.function, a, b = eval<T>(n.args[1], lane)](Frame& frame) {
-    return evaluate_math<T>(f, a(frame), b(frame));
-  };
-}
-
-template <class T>
-Eval<T> Slots::search(const Search& n) const {
-  if constexpr (std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>) {
-    return with_type(n.array.type.scalar, [&](auto element) -> Eval<T> {
-      using E = decltype(element);
-      return with_type(type_of(n.value).scalar, [&](auto sought) -> Eval<T> {
-        using V = decltype(sought);
-        if constexpr (is_complex_v<E> || is_complex_v<V>) {
-          require(false, "real numbers are searched for");
-          return {};
-        } else {
-          return [a = array(n.array), lo = eval<T>(n.lo), hi = eval<T>(n.hi), value = eval<V>(n.value), bound = n.bound,
-                  name = n.array.symbol.name()](Frame& f) {
-            T first = lo(f), last = hi(f);
-            V v = value(f);
-            Frame::Array& from = f.arrays[a];
-            if (first < last && (first < 0 || last > from.count)) out_of_bounds(name, last - 1, from.count);
-            while (first < last) {
-              T middle = first + (last - first) / 2;
-              touched(f, from, middle, Use::Load, name);
-              E x = static_cast<const E*>(from.data)[middle];
-              if (x < v || (bound == Bound::Upper && x == v)) first = middle + 1;
-              else last = middle;
-            }
-            return first;
-          };
-        }
-      });
-    });
-  } else {
-    require(false, "a position is an integer");
-    return {};
-  }
 }
 
 template Eval<bool> Slots::eval<bool>(const Expr&, int) const;
