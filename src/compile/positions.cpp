@@ -14,11 +14,11 @@ using namespace notation;
 
 namespace {
 
-// The stored elements below the positions before one of the first level.
+// The stored elements below the positions before one of the first level, which may be the end of it.
 int64_t elements_before(const Pattern& pattern, int64_t position) {
-  for (size_t k = 1; k < pattern.order(); k++) {
+  for (size_t k = 1; k < pattern.order() && position > 0; k++) {
     if (pattern.level(k).positions == 0) return 0;
-    position = functions_of(pattern.format().levels()[k]).children(pattern.level(k), position).lo;
+    position = functions_of(pattern.format().levels()[k]).children(pattern.level(k), position - 1).hi;
   }
   return position;
 }
