@@ -168,12 +168,13 @@ ScheduledStatement make_statement(const notation::Assignment& assignment) {
   meant.rhs = number_arguments(meant.rhs);
   // A += e with sparse A is A = A + e: entries of e may be new. So it is where e alone would be rounded.
   const notation::TensorVar& result = assignment.lhs.tensor;
-  const notation::Assignment written = meant;
   bool in_place = result.format().is_dense() && reduces_in_place(meant.op, result.type(), type_of(meant.rhs));
-  if (meant.op == AssignOp::Add && !in_place)
-    meant = {meant.lhs, AssignOp::Set, combined(meant.op, meant.lhs, meant.rhs)};
-  else if (meant.op != AssignOp::Set && !in_place)
-    meant = {meant.lhs, AssignOp::Set, combined(meant.op, meant.lhs, with_reductions(meant).rhs)};
+  std::optional<notation::Assignment> written;
+  if (meant.op != AssignOp::Set && !in_place) {
+    written = meant;
+    notation::Expr value = meant.op == AssignOp::Add ? meant.rhs : with_reductions(meant).rhs;
+    meant = {meant.lhs, AssignOp::Set, combined(meant.op, meant.lhs, value)};
+  }
   notation::ConcreteStatement concrete = notation::concretize(meant).value();
   bool placed = result.format().distribution().has_value();
   return {meant, concrete, concrete, {}, placed ? Residence::AsSaid : Residence::Anywhere, {}, written};
