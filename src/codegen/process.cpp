@@ -34,6 +34,30 @@ std::optional<std::string> find_program(const std::string& name, const std::stri
   return {};
 }
 
+namespace {
+
+// The environment of this process, with the folder of a program among those that are looked through: a compiler looks there for its
+// assembler and linker, which lie beside it.
+std::vector<std::string> environment_for(const std::string& program) {
+  std::string folder = program.substr(0, program.rfind('/')), path = "PATH=";
+  std::vector<std::string> out;
+  for (char** at = environ; *at; at++) {
+    if (std::string_view(*at).starts_with("PATH=")) path = std::string(*at) + ":";
+    else out.push_back(*at);
+  }
+  out.push_back(path + folder);
+  return out;
+}
+
+std::vector<char*> addresses_of(const std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
+}  // namespace
+
 Finished run(const std::string& program, const std::vector<std::string>& arguments) {
   auto fail = [&](std::string_view what, int error) {
     throw SystemError(fmt::format("cannot {} {}: {}", what, program, std::strerror(error)),
@@ -46,11 +70,11 @@ Finished run(const std::string& program, const std::vector<std::string>& argumen
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], 1);
   posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], 2);
-  std::vector<char*> argv{const_cast<char*>(program.c_str())};
-  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
-  argv.push_back(nullptr);
+  std::vector<std::string> words{program}, environment = environment_for(program);
+  words.insert(words.end(), arguments.begin(), arguments.end());
   pid_t child = 0;
-  int error = posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
+  int error = posix_spawn(&child, program.c_str(), &actions, nullptr, addresses_of(words).data(),
+                          addresses_of(environment).data());
   posix_spawn_file_actions_destroy(&actions);
   close(pipe_ends[1]);
   if (error != 0) {

@@ -11,7 +11,8 @@ struct Finished {
   std::string output;  // what it wrote on its standard output and error
 };
 
-/// Runs a program and waits for it. SystemError where it cannot be started at all.
+/// Runs a program, given by its path, and waits for it. What it starts by name is found beside it, too, whatever PATH says. SystemError
+/// where it cannot be started at all.
 Finished run(const std::string& program, const std::vector<std::string>& arguments);
 
 /// The executable that `name` means: itself with a slash in it, else the first in a colon-separated list of folders.

@@ -103,6 +103,14 @@ class Outputs(unittest.TestCase):
                             "-d", "A(x,y) -> M(x)", "--print", "plan", "--check").stdout
         self.assertIn("because i is the outermost dimension of A", out)
 
+    def test_kernels_are_compiled_whatever_the_search_path_is(self):
+        for path in ({}, {"PATH": "/nowhere"}):
+            with self.subTest(path=path):
+                done = subprocess.run([TOOL, "a(i) = 3 * b(i)", "-g", "b:ones", "-n", "i=2"], capture_output=True, text=True,
+                                      timeout=120, check=False, env={**path, "SPDISTAL_CACHE_BYTES": "0"})
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual(done.stdout, "a: 2, 2 stored\n  a(0) = 3\n  a(1) = 3\n")
+
     def test_looking_at_a_program_changes_nothing(self):
         total = ("s += b(i)", "-n", "i=3", "-g", "b:ones")
         grown = ("A(i,j) = A(i,j) + B(i,j)", "-f", "A:ds", "-f", "B:ds", "-g", "B:banded,6,3", "-g", "A:banded,6,1")
