@@ -38,6 +38,12 @@ T combine(BinaryOp op, T a, T b) {
 }
 
 template <class T>
+auto absolute(T a) {
+  if constexpr (std::is_integral_v<T>) return a < 0 ? combine(BinaryOp::Sub, T(0), a) : a;
+  else return std::abs(a);
+}
+
+template <class T>
 bool compare(BinaryOp op, T a, T b) {
   if (op == BinaryOp::Eq) return a == b;
   if (op == BinaryOp::Ne) return a != b;
@@ -143,7 +149,7 @@ Scalar compute(Function function, const std::vector<Scalar>& args) {
     if constexpr (std::is_same_v<T, bool>) return false;
     else {
       T a = as<T>(args[0]), b = args.size() > 1 ? as<T>(args[1]) : T{};
-      if (function == Function::Abs) return std::abs(a);
+      if (function == Function::Abs) return absolute(a);
       if constexpr (!is_complex_type<T>) {
         if (function == Function::Min) return b < a ? b : a;
         if (function == Function::Max) return a < b ? b : a;

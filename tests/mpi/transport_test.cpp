@@ -139,6 +139,15 @@ TEST(NumberedTransport, WorksAsTheOneItWrapsAndNamesCollectivesThatDoNotMatch) {
   });
 }
 
+TEST(NumberedTransport, GivesNoNumberThatTheOneItWrapsGives) {
+  on_ranks([](Transport& t) {
+    auto checked = numbered(std::shared_ptr<Transport>(&t, [](Transport*) {}));
+    EXPECT_LT(t.fresh_number(), checked->fresh_number());
+    EXPECT_LT(checked->fresh_number(), t.fresh_number());
+    EXPECT_NE(t.fresh_tag(), checked->fresh_tag());
+  });
+}
+
 TEST(Agreement, NobodyThrowsWhereNothingIsWrong) {
   on_ranks([](Transport& t) { EXPECT_EQ(together(t, [&] { return t.rank() * 2; }), t.rank() * 2); });
 }

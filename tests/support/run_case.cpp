@@ -118,7 +118,8 @@ bool reads_result(const BuiltProgram& program) {
 ProcessOptions options_of(const Setting& setting) {
   ProcessOptions options = options_for(setting.leaves);
   options.threads = setting.threads;
-  options.overlap_bytes = 0;  // always
+  options.overlap_bytes = 0;                             // always
+  options.check_collectives = setting.threads % 2 == 0;  // of some
   return options;
 }
 

@@ -13,6 +13,9 @@ class Numbered final : public Transport {
   int rank() const override { return inner_->rank(); }
   int size() const override { return inner_->size(); }
 
+  // Numbers are the inner one's: it may be asked itself, and gives none twice.
+  int fresh_tag() override { return inner_->fresh_tag(); }
+  uint64_t fresh_number() override { return inner_->fresh_number(); }
   Sent& sent() override { return inner_->sent(); }
 
   void give_up() override {

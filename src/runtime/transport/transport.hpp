@@ -47,9 +47,9 @@ class Transport {
   /// Tags are in [0, tag_count).
   static constexpr int tag_count = 1 << 14;
   /// A tag for a stream of messages, the same on every rank that asks in the same order.
-  int fresh_tag() { return next_tag_++ % tag_count; }
+  virtual int fresh_tag() { return next_tag_++ % tag_count; }
   /// A number that this transport has not given before, the same on every rank that asks in the same order.
-  uint64_t fresh_number() { return next_number_++; }
+  virtual uint64_t fresh_number() { return next_number_++; }
 
   /// What this rank has said so far; the same on every rank.
   Said& said() { return said_; }

@@ -14,8 +14,8 @@ namespace {
 
 /// Memory that is taken for a device's.
 struct ApartPool final : Pool {
-  PoolBlock take(size_t bytes) override { return {host_pool().take(bytes).data, bytes}; }
-  void give(PoolBlock) noexcept override {}
+  PoolBlock take(size_t bytes) override { return host_pool().take(bytes); }
+  void give(PoolBlock block) noexcept override { host_pool().give(block); }
   void fill(std::byte* to, std::byte value, size_t bytes) override { fill_bytes(to, value, bytes); }
   void copy(std::byte* to, const std::byte* from, size_t bytes) override { copy_bytes(to, from, bytes); }
   void drop_behind(PoolBlock, size_t) noexcept override {}
