@@ -19,7 +19,7 @@ class Schedule : public detail::FluentCommands<Schedule, Command> {
 
   Schedule& add(Command command);
   /// The commands so far: data that can be kept and added to another statement's schedule.
-  const std::vector<Command>& commands() const;
+  std::vector<Command> commands() const;
   /// "divide(i, io, ii, M.x); distribute(io)".
   std::string str() const;
 

@@ -34,14 +34,14 @@ void IndexSpan::check_width(size_t wanted) const {
 }
 
 TensorBase::SharedArray TensorBase::values_array() const {
-  const Home& home = collectively([&]() -> const Home& { return data_of(*state_); });
+  const Home& home = *collectively([&] { return &data_of(*state_); });
   const Storage& piece = piece_of(var(), home);
   piece.lend();
   return {piece.value_bytes(), size_t(piece.nnz()), size_of(type()), piece.owner()};
 }
 
 std::optional<TensorBase::SharedArray> TensorBase::find_array(std::string_view wanted, size_t level) const {
-  const Home& home = collectively([&]() -> const Home& { return data_of(*state_); });
+  const Home& home = *collectively([&] { return &data_of(*state_); });
   const Storage& piece = piece_of(var(), home);
   if (level >= order())
     throw UserError(fmt::format("{} has {} levels, none with number {}", shown(var()), order(), level));

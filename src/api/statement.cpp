@@ -34,7 +34,7 @@ Schedule& Schedule::add(Command command) {
   return *this;
 }
 
-const std::vector<Command>& Schedule::commands() const { return state_->commands; }
+std::vector<Command> Schedule::commands() const { return state_->commands; }
 
 std::string Schedule::str() const {
   notation::Printer names;

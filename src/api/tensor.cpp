@@ -206,7 +206,7 @@ int64_t TensorBase::nnz() const {
 }
 
 Scalar TensorBase::element(std::span<const int64_t> at) const {
-  const Home& home = collectively([&]() -> const Home& { return data_of(*state_); });
+  const Home& home = *collectively([&] { return &data_of(*state_); });
   if (at.size() != order())
     throw UserError(fmt::format("{} has {} dimensions, not {}", shown(var()), order(), at.size()));
   return with_type(type(), [&](auto zero) {
