@@ -10,6 +10,7 @@
 #include "format/questions.hpp"
 #include "level/level.hpp"
 #include "notation/concretize.hpp"
+#include "notation/presence.hpp"
 #include "notation/races.hpp"
 #include "schedule/apply.hpp"
 
@@ -80,6 +81,20 @@ std::optional<Chosen> over_non_zeros(Process& process, const Chosen& chosen, int
                             names.name(outer_loops(statement.body)[0].var), skew, names.name(walked->access.tensor))};
 }
 
+// Is all that a position gives one number, which is added to others of its row, and the same whatever row that is?
+bool adds_up_positions(const ConcreteStatement& statement, const Walked& walked) {
+  std::vector<Forall> loops = outer_loops(statement.body);
+  ScalarType type = statement.result.type();
+  if (walked.common + 1 != walked.access.tensor.order() || loops.size() != walked.common + 1) return false;
+  if (operation_of(statement) != AssignOp::Add || type == ScalarType::Bool || is_complex(type)) return false;
+  bool out = true;
+  each<notation::Access>(loops.back().body.as<Assign>()->rhs, [&](const notation::Access& a) {
+    if (a.tensor == walked.access.tensor) return;
+    for (const IndexVar& index : a.indices) out &= index == loops.back().var;
+  });
+  return out;
+}
+
 // Collective. How many levels of an operand the threads of a GPU share the positions of; 0: they take the outermost loop.
 // Rows that are far longer than others, or than there are rows, would keep a few threads busy when all others are done.
 size_t levels_to_deal_out(runtime::Transport& transport, const ConcreteStatement& statement, const Walked& walked) {
@@ -87,6 +102,7 @@ size_t levels_to_deal_out(runtime::Transport& transport, const ConcreteStatement
   const Home& home = *walked.home;
   size_t order = walked.access.tensor.order();
   if (home.nnz() < worth_it) return 0;
+  if (adds_up_positions(statement, walked)) return order;
   // Elements of the result that many positions lie below, and which are many themselves.
   if (walked.common >= 2 && walked.common < order &&
       positions_at(transport, home, walked.common - 1) >= home.nnz() / long_row)

@@ -12,6 +12,18 @@ inline std::vector<ir::Stmt> statements(const ir::Stmt& body) {
   return {body};
 }
 
+/// The statements of blocks within blocks, one after the other, without comments.
+inline std::vector<ir::Stmt> flat(const ir::Stmt& s) {
+  std::vector<ir::Stmt> out;
+  if (auto* block = s.as<ir::Block>()) {
+    for (const ir::Stmt& part : block->stmts)
+      for (ir::Stmt& inner : flat(part)) out.push_back(std::move(inner));
+  } else if (!s.is<ir::Comment>()) {
+    out.push_back(s);
+  }
+  return out;
+}
+
 /// Is it cursor = cursor + 1?
 inline bool is_increment(const ir::Assign& n, const ir::Var& cursor) {
   auto* sum = n.value.as<ir::Binary>();

@@ -12,6 +12,8 @@ struct GridMapping {
   std::optional<int> lanes = {};
   /// How long loops are of which the kernel does not say: how much operands store below a place.
   double average_row = 8;
+  /// How many products a block has room for, where it adds up rows.
+  int products = 2048;
 };
 
 /// Every Parallel becomes a grid, as do loops outside of them: over their turns where these are independent, in three

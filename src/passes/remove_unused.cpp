@@ -7,8 +7,11 @@
 //   var y: int32 = 0
 //   y = 3                   →    (nothing)
 //   for k in 0 .. n
+//   while p[y] < x
+//     y = y + 1
 #include "ir/analysis.hpp"
 #include "ir/build.hpp"
+#include "passes/cursors.hpp"
 #include "passes/pass.hpp"
 
 namespace spdistal::passes {
@@ -16,6 +19,13 @@ namespace spdistal::passes {
 using namespace ir;
 
 namespace {
+
+/// The variable that a loop walks along, where it does nothing else.
+std::optional<Symbol> walked_along(const While& n) {
+  std::vector<Stmt> body = flat(n.body);
+  auto* step = body.size() == 1 ? body[0].as<Assign>() : nullptr;
+  return step ? std::optional(step->var.symbol) : std::nullopt;
+}
 
 /// Symbols whose value matters: read anywhere but in their own updates.
 std::set<Symbol> wanted(const Function& f) {
@@ -25,6 +35,10 @@ std::set<Symbol> wanted(const Function& f) {
   // x = x + 1 reads x, but for itself alone.
   each<Assign>(f.body, [&](const Assign& n) {
     each<Var>(n.value, [&](const Var& v) { own[v.symbol] += v.symbol == n.var.symbol; });
+  });
+  each<While>(f.body, [&](const While& n) {
+    std::optional<Symbol> walked = walked_along(n);
+    each<Var>(n.cond, [&](const Var& v) { own[v.symbol] += walked == v.symbol; });
   });
   each<Store>(f.body, [&](const Store& n) { own[n.array.symbol]++; });
   each<Sort>(f.body, [&](const Sort& n) { own[n.array.symbol]++; });
@@ -56,6 +70,7 @@ Stmt once(const Function& f) {
         return out.size() == n.stmts.size() ? Stmt(n) : Stmt(Block{std::move(out)});
       },
       [&](const For& n) -> Stmt { return is_empty(n.body) ? nothing : Stmt(n); },
+      [&](const While& n) -> Stmt { return is_empty(n.body) ? nothing : Stmt(n); },
       [&](const Parallel& n) -> Stmt {
         if (is_empty(n.body)) return nothing;
         std::vector<Stmt> setup = n.setup;

@@ -19,6 +19,7 @@ struct GpuKernel {
 
 const std::vector<GpuKernel> kernels = {
     {"SpMV", "A(i) = B(i,j) * C(j)", "B:ds", {40, 30}, "fuse(i,j,f); pos(f,fp,B(i,j))"},
+    {"SpMVOfLongRows", "A(i) = B(i,j) * C(j)", "B:ds", {12, 400}, "fuse(i,j,f); pos(f,fp,B(i,j))"},
     {"SpMM", "A(i,j) = B(i,k) * C(k,j)", "B:ds", {40, 32, 30}, "fuse(i,k,f); pos(f,fp,B(i,k))"},
     {"SpAdd3", "A(i,j) = B(i,j) + C(i,j) + D(i,j)", "A:ds B:ds C:ds D:ds", {40, 50}, ""},
     {"SDDMM", "A(i,j) = B(i,j) * C(i,k) * D(k,j)", "A:ds B:ds D:dd:1,0", {40, 30, 32}, "fuse(i,j,f); pos(f,fp,B(i,j))"},
@@ -75,7 +76,8 @@ void expect_right(const GpuKernel& kernel, const std::string& schedule, ScalarTy
   if (schedule.empty()) program.statement = over_gpu(make_statement(program.assignment).scheduled);
   codegen::GpuJit& gpu = test::gpu();
   // Rows are longer than the last of them says: there is too little room for what items walk along.
-  const passes::GridMapping mappings[] = {{}, {.lanes = 1}, {.lanes = 4}, {.lanes = 16}, {.average_row = 1}};
+  const passes::GridMapping mappings[] = {
+      {}, {.lanes = 1}, {.lanes = 4}, {.lanes = 16}, {.average_row = 1}, {.products = 64}};
   for (const passes::GridMapping& mapping : mappings) {
     Leaf leaf(program.statement, stored.storages, LeafOptions{.device = gpu.device().place(), .mapping = mapping});
     codegen::Kernel code = gpu.load(leaf.launches());

@@ -86,6 +86,7 @@ TEST(Gpu, RandomProgramsAgreeWithTheDenseEvaluatorWithoutRaces) {
     run++;
     passes::GridMapping mapping;
     if (random() % 4) mapping.lanes = 1 << random() % 6;
+    mapping.products = 32 << random() % 4;
     if (auto fault = find_fault({statement.assignment, c.arrays, *loops, {}}, mapping))
       FAIL() << "seed " << seed << ", " << mapping.lanes.value_or(0) << " lanes: " << *fault;
   }

@@ -1,3 +1,4 @@
+#include "passes/cursors.hpp"
 #include "passes/tables/division.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "ir/analysis.hpp"
+#include "passes/cursors.hpp"
 #include "passes/tables/division.hpp"
 
 namespace spdistal::passes {

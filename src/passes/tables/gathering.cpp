@@ -12,12 +12,6 @@ using namespace ir;
 
 namespace {
 
-void flatten(const Stmt& s, std::vector<Stmt>& out) {
-  if (auto* block = s.as<Block>())
-    for (const Stmt& inner : block->stmts) flatten(inner, out);
-  else if (!s.is<Comment>()) out.push_back(s);
-}
-
 /// The same whole number, of whatever width?
 bool is_same_number(const Expr& a, const Expr& b) {
   auto plain = [](Expr e) {
@@ -28,12 +22,6 @@ bool is_same_number(const Expr& a, const Expr& b) {
 }
 
 }  // namespace
-
-std::vector<Stmt> flat(const Stmt& s) {
-  std::vector<Stmt> out;
-  flatten(s, out);
-  return out;
-}
 
 std::optional<WorkspaceTouch> touch_of(const If& n) {
   const Load* asked = n.cond.as<Load>();

@@ -7,9 +7,6 @@
 
 namespace spdistal::passes {
 
-/// The statements of blocks within blocks, one after the other, without comments.
-std::vector<ir::Stmt> flat(const ir::Stmt& s);
-
 /// A coordinate that is touched: what is there is added to; what is not is listed.
 struct WorkspaceTouch {
   ir::Var marks, list, count;

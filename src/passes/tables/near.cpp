@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "passes/cursors.hpp"
 #include "passes/tables/division.hpp"
 
 namespace spdistal::passes {

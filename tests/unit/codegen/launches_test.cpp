@@ -154,6 +154,59 @@ std::string from_text(const Launches& launches, const std::string& first) {
   return at == text.npos ? text : text.substr(at);
 }
 
+/// The same in shares of equal numbers of positions; rows that are cut are added to.
+Function spmv_in_shares() {
+  FunctionBuilder f("spmv");
+  Var a = f.array("a", 0, ScalarType::Float64, Access::Write), pos = f.array("pos", 1, ScalarType::Int32);
+  Var B = f.array("B", 2, ScalarType::Float64), n = f.scalar("n", 0), stored = f.scalar("stored", 1);
+  f.parallel("t", f.shares(), [&](Var t) {
+    Var begin = f.constant("begin", Expr(stored) * t / f.shares());
+    Var end = f.constant("end", Expr(stored) * (Expr(t) + 1) / f.shares());
+    Var row = f.variable("row", upper_bound(pos, int64(0), n + 1, begin) - 1);
+    f.loop_while(wide(load(pos, row)) < Expr(end), [&] {
+      Var from = f.constant("from", wide(load(pos, row))), to = f.constant("to", wide(load(pos, Expr(row) + 1)));
+      Var sum = f.variable("sum", zero(Float64));
+      f.loop("p", max(from, begin), min(to, end), [&](Var p) { f.increase(sum, load(B, p)); });
+      f.when(
+          Expr(from) >= Expr(begin) && Expr(to) <= Expr(end), [&] { f.store(a, row, sum); },
+          [&] { f.atomic_add(a, row, sum); });
+      f.increase(row, 1);
+    });
+  });
+  return f.build();
+}
+
+TEST(Launches, BlocksAddUpTheRowsOfTheirPositions) {
+  // Rows that are empty, alone and in hundreds, rows of one block and of many, with ends where blocks have theirs.
+  std::vector<int32_t> lengths{0, 0, 1, 33, 30, 0, 64, 0, 0, 130, 47, 48, 49, 50, 1000, 3, 0};
+  lengths.insert(lengths.end(), 300, 0);
+  for (int32_t k = 0; k < 90; k++) lengths.push_back(k % 3);
+  lengths.push_back(0);
+  std::vector<int32_t> pos{0};
+  for (int32_t length : lengths) pos.push_back(pos.back() + length);
+  std::vector<double> B(size_t(pos.back())), wanted(lengths.size(), 0);
+  std::iota(B.begin(), B.end(), 1.0);
+  for (size_t i = 0; i < lengths.size(); i++)
+    wanted[i] = std::accumulate(B.begin() + pos[i], B.begin() + pos[i + 1], 0.0);
+  for (int products : {32, 64, 512, 2048}) {
+    Launches launches = checked_launches(spmv_in_shares(), {.products = products});
+    auto* choice = std::get_if<std::shared_ptr<const Choice>>(&launches.steps.at(0));
+    ASSERT_TRUE(choice && (*choice)->yes.size() == 3) << "rows are looked up, then added up";
+    for (int64_t stored : {int64_t(pos.back()), int64_t(0)}) {
+      std::vector<double> a(lengths.size(), 0);
+      std::vector<int32_t> bounds = stored ? pos : std::vector<int32_t>(pos.size(), 0);
+      CallData call;
+      call.array(CallData::view(a));
+      call.array(CallData::view(bounds));
+      call.array(CallData::view(B));
+      call.scalar(int64_t(lengths.size()));
+      call.scalar(stored);
+      test::gpu().load(launches)(call.get());
+      EXPECT_EQ(a, stored ? wanted : std::vector<double>(lengths.size(), 0)) << products;
+    }
+  }
+}
+
 TEST(Launches, SumsAskForWhatAWholeRowLoadsBeforeTheyUseIt) {
   std::string text = from_text(checked_launches(spmv(), {.lanes = 2, .average_row = 5.5}), "for (int64_t p_first");
   EXPECT_EQ(text.substr(0, text.find("sum += warp")),

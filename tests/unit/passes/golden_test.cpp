@@ -331,6 +331,7 @@ TEST_F(GoldenTest, RemoveUnusedTakesWhatNobodyLooksAt) {
   Var w = f.allocate("w", ScalarType::Float64, n, Fill::Zeroed);
   f.store(w, 0, 1);
   f.when(n < 3, [&] { f.assign(y, 2); });
+  f.loop_while(load(crd, y) < Expr(n), [&] { f.increase(y, 1); });
   f.store(a, 0, load(b, 0));
   expect(remove_unused, "\na[0] = b[0]\n");
   EXPECT_EQ(remove_unused(f.build(), {}).params.size(), 2u);
