@@ -22,18 +22,18 @@ struct RowSum {
   std::vector<Stmt> after;  // what is done with the sum
 };
 /// What a position adds to the sum.
-struct Term {
+struct AddedTerm {
   std::vector<Stmt> constants;
   Expr value;
 };
 /// A share's walk along the rows of its positions.
-struct RowWalk {
+struct WalkedRows {
   std::vector<Stmt> constants;
   Var begin, end;  // its positions
   Declare row;     // where it begins
   Expr goes_on;    // has the share something of the row?
   RowSum in_row;
-  Term term;
+  AddedTerm term;
 };
 
 bool is_constant(const Stmt& s) {
@@ -54,7 +54,18 @@ std::optional<Var> fixed_bound(const Expr& e, BinaryOp op, const Changes& inside
   return {};
 }
 
-std::optional<RowSum> row_sum(const Stmt& body) {
+/// Does a statement go on to the next row, or over some that have no positions?
+bool goes_on_from(const Stmt& s, const Var& row) {
+  if (auto* step = s.as<Assign>()) return is_increment(*step, row);
+  auto* choice = s.as<If>();
+  std::vector<Stmt> over = choice ? flat(choice->then) : std::vector<Stmt>{};
+  std::vector<Stmt> next = choice && choice->otherwise ? flat(*choice->otherwise) : std::vector<Stmt>{};
+  if (over.size() != 1 || next.size() != 1) return false;
+  auto *found = over[0].as<Assign>(), *step = next[0].as<Assign>();
+  return found && step && holds<Search>(found->value) && is_increment(*step, row);
+}
+
+std::optional<RowSum> row_sum(const Stmt& body, const Var& row) {
   std::vector<Stmt> stmts = flat(body), constants;
   size_t at = 0;
   std::optional<Declare> sum;
@@ -64,32 +75,31 @@ std::optional<RowSum> row_sum(const Stmt& body) {
   }
   auto* loop = at < stmts.size() ? stmts[at].as<For>() : nullptr;
   if (!sum || !loop || lane_loop(*loop) != LaneLoop::Sum || constant_integer(loop->step) != 1) return {};
-  // The last statement goes on to another row.
-  if (at + 2 > stmts.size() || holds<Store>(stmts.back())) return {};
+  if (at + 2 > stmts.size() || !goes_on_from(stmts.back(), row)) return {};
   std::vector<Stmt> after(stmts.begin() + long(at) + 1, stmts.end() - 1);
   Stmt rest = Block{after};
   if (!assigned_outside(rest).empty() || holds<For, While, Break, Allocate, Sort>(rest)) return {};
   return RowSum{constants, *sum, *loop, after};
 }
 
-std::optional<Term> term_of(const RowSum& row) {
+std::optional<AddedTerm> term_of(const RowSum& row) {
   std::vector<Stmt> stmts = flat(row.positions.body);
   auto* added = stmts.empty() ? nullptr : stmts.back().as<Assign>();
   auto* sum = added ? added->value.as<Binary>() : nullptr;
   if (!sum || added->var.symbol != row.sum.var.symbol || sum->a != Expr(row.sum.var)) return {};
   stmts.pop_back();
   if (!std::all_of(stmts.begin(), stmts.end(), is_constant)) return {};
-  return Term{stmts, sum->b};
+  return AddedTerm{stmts, sum->b};
 }
 
 /// What a position adds is the same in whatever row it is added.
-bool is_of_the_position(const Term& term, const RowSum& row, const Stmt& rows) {
+bool is_of_the_position(const AddedTerm& term, const RowSum& row, const Stmt& rows) {
   Changes inside = changes(rows);
   inside.variables.erase(row.positions.var.symbol);
   return !inside.touches(expanded(term.value, row.positions.body));
 }
 
-std::optional<RowWalk> walk_of(const ParallelRegion& region) {
+std::optional<WalkedRows> walk_of(const ParallelRegion& region) {
   std::vector<Stmt> stmts = flat(region.body), constants;
   std::optional<Expr> asked;  // of a share, before it is walked along
   if (auto* guarded = stmts.empty() ? nullptr : stmts.back().as<If>(); guarded && !guarded->otherwise) {
@@ -105,8 +115,8 @@ std::optional<RowWalk> walk_of(const ParallelRegion& region) {
   if (!row || !rows || !std::all_of(constants.begin(), constants.end(), is_constant)) return {};
   std::vector<Var> moved = assigned_outside(rows->body);
   if (moved.size() != 1 || moved[0].symbol != row->var.symbol) return {};
-  std::optional<RowSum> in_row = row_sum(rows->body);
-  std::optional<Term> term = in_row ? term_of(*in_row) : std::nullopt;
+  std::optional<RowSum> in_row = row_sum(rows->body, row->var);
+  std::optional<AddedTerm> term = in_row ? term_of(*in_row) : std::nullopt;
   if (!term || !is_of_the_position(*term, *in_row, rows->body)) return {};
   Changes inside = changes(rows->body);
   std::optional<Var> begin = fixed_bound(expanded(in_row->positions.lo, rows->body), BinaryOp::Max, inside);
@@ -114,7 +124,7 @@ std::optional<RowWalk> walk_of(const ParallelRegion& region) {
   auto* less = rows->cond.as<Binary>();
   if (!begin || !end || begin->type != Int64 || end->type != Int64 || !less || less->op != BinaryOp::Lt) return {};
   if (less->b != Expr(*end) || (asked && *asked != (Expr(*begin) < Expr(*end)))) return {};
-  return RowWalk{constants, *begin, *end, *row, rows->cond, *in_row, *term};
+  return WalkedRows{constants, *begin, *end, *row, rows->cond, *in_row, *term};
 }
 
 /// The positions of all shares together.
@@ -129,12 +139,13 @@ std::optional<AllPositions> all_of(const Expr& begin, const ParallelRegion& regi
   auto* part = rest.as<Binary>();
   auto* all = part && part->op == BinaryOp::Div ? part->a.as<Binary>() : nullptr;
   if (!all || all->op != BinaryOp::Mul || all->b != Expr(region.item) || part->b != region.count) return {};
-  if (has_loads(begin) || Changes{{region.item.symbol}, {}}.touches(base)) return {};
-  return AllPositions{base, base + all->a};
+  AllPositions out{base, base + all->a};
+  if (has_loads(begin) || Changes{{region.item.symbol}, {}}.touches(out.end)) return {};
+  return out;
 }
 
 /// Where each share begins where the one before ends, and nothing else tells them apart.
-std::optional<AllPositions> dealt_out(const ParallelRegion& region, RowWalk& walk) {
+std::optional<AllPositions> dealt_out(const ParallelRegion& region, WalkedRows& walk) {
   Stmt scope = Block{walk.constants};
   Expr begin = expanded(walk.begin, scope), end = expanded(walk.end, scope);
   std::erase_if(walk.constants, [&](const Stmt& s) {
@@ -150,7 +161,7 @@ std::optional<AllPositions> dealt_out(const ParallelRegion& region, RowWalk& wal
 
 class Blocks {
  public:
-  Blocks(const RowWalk& walk, const AllPositions& all, const GridMapping& mapping)
+  Blocks(const WalkedRows& walk, const AllPositions& all, const GridMapping& mapping)
       : walk_(walk), all_(all), room_(mapping.products), threads_(std::clamp(mapping.products / 8, 32, 256)) {}
 
   int threads() const { return threads_; }
@@ -247,7 +258,7 @@ class Blocks {
     });
   }
 
-  const RowWalk& walk_;
+  const WalkedRows& walk_;
   AllPositions all_;
   int room_, threads_;
 };
@@ -257,7 +268,7 @@ class Blocks {
 std::optional<RowSumGrids> row_sum_grids(const ParallelRegion& region, const std::string& name,
                                          const GridMapping& mapping) {
   if (!region.setup.empty() || mapping.lanes) return {};
-  std::optional<RowWalk> walk = walk_of(region);
+  std::optional<WalkedRows> walk = walk_of(region);
   std::optional<AllPositions> all = walk ? dealt_out(region, *walk) : std::nullopt;
   if (!all) return {};
   Blocks blocks(*walk, *all, mapping);

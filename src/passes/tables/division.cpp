@@ -1,5 +1,5 @@
-#include "passes/cursors.hpp"
 #include "passes/tables/division.hpp"
+#include "passes/cursors.hpp"
 
 #include <algorithm>
 #include <bit>
