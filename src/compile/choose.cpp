@@ -142,7 +142,8 @@ bool is_short(const ConcreteStatement& statement, const IndexVar& var) {
 // A schedule that says nothing of processors, for GPUs.
 ConcreteStatement completed(const ConcreteStatement& statement) {
   bool parallel = false;
-  each<Forall>(statement.body, [&](const Forall& loop) { parallel |= loop.tags.parallel.has_value(); });
+  each<Forall>(statement.body,
+               [&](const Forall& loop) { parallel |= loop.tags.parallel.has_value() || !loop.tags.leaf.empty(); });
   return parallel ? statement : over_gpu(statement);
 }
 

@@ -150,7 +150,10 @@ std::string BoundPlan::kernel() {
 }
 
 Report BoundPlan::report() const {
-  return collect(transport_, notes_, program_.plan, *tasks_, taken_over_ ? taken_over_->shares() : result_shares_);
+  Report out =
+      collect(transport_, notes_, program_.plan, *tasks_, taken_over_ ? taken_over_->shares() : result_shares_);
+  out.leaf = compiled_.routine;
+  return out;
 }
 
 }  // namespace spdistal

@@ -41,6 +41,11 @@ def run(*arguments, gpu=None, ranks=None):
 
 
 class Gpus(unittest.TestCase):
+    def test_a_library_that_knows_nothing_of_interpreted_gpus_is_refused_there(self):
+        done = run(*SPMV, "-m", "1,gpu", "-s", "substitute({i,j},cusparse)", gpu="interpreted")
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("cusparse is asked for, and GPUs are interpreted", done.stderr)
+
     @unittest.skipIf(has_driver(), "there is an NVIDIA driver on this machine")
     def test_a_machine_without_one_refuses_and_computes_nothing(self):
         units = ("-s", "parallelize(i,GPUThread)")
