@@ -22,6 +22,9 @@ std::vector<Way> ways_to_cut(const ScheduledStatement& statement, const Homes& h
   const ConcreteStatement& loops = statement.initial;
   std::vector<Way> out{{"rows", {}, {16, 256}}};
   if (pieces > 1) out[0].commands = over_pieces({loops}, pieces).commands;
+  if (std::optional<LoopToCut> cut = loop_to_cut(loops); cut && pieces > 1)
+    if (std::vector<TensorRef> weights = weights_of(loops, cut->var, homes); !weights.empty())
+      out.push_back({"weights", over_pieces({loops}, pieces, weights).commands, {16, 256}});
   std::optional<Walked> walked = walked_operand(loops, homes);
   if (!walked || !can_follow(loops, pieces > 1 ? statement.residence : Residence::Anywhere, walked->access)) return out;
   size_t order = walked->access.tensor.order();

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
+#include "base/text.hpp"
 #include "compile/leaf.hpp"
 #include "compile/positions.hpp"
 #include "format/questions.hpp"
@@ -13,31 +13,13 @@
 #include "notation/presence.hpp"
 #include "notation/races.hpp"
 #include "schedule/apply.hpp"
+#include "tensor/weights.hpp"
 
 namespace spdistal {
 
 using namespace notation;
 
 namespace {
-
-// The loop to cut into pieces: the outermost over a dimension of the result, in the order it is stored; else the
-// outermost of all, and pieces are added up.
-struct LoopToCut {
-  IndexVar var;
-  std::string reason;
-};
-std::optional<LoopToCut> loop_to_cut(const ConcreteStatement& statement, const notation::Access& result,
-                                     Printer& names) {
-  std::vector<Forall> loops = outer_loops(statement.body);
-  if (loops.empty()) return {};
-  for (int dim : result.tensor.format().mode_order())
-    for (const Forall& loop : loops)
-      if (loop.var == result.indices[size_t(dim)])
-        return LoopToCut{loop.var, fmt::format("{} is the outermost dimension of {} that loops go over",
-                                               names.name(loop.var), names.name(result.tensor))};
-  return LoopToCut{loops[0].var, fmt::format("{} has no dimension to cut: pieces of {} are added up",
-                                             names.name(result.tensor), names.name(loops[0].var))};
-}
 
 // Collective. How many positions a level has, of all pieces.
 int64_t positions_at(runtime::Transport& transport, const Home& home, size_t level) {
@@ -49,10 +31,13 @@ int64_t positions_at(runtime::Transport& transport, const Home& home, size_t lev
 }
 
 // From where on blocks are badly skewed. A dense result moves where it is computed elsewhere than it lives; one that follows an
-// operand does not. Of two blocks none has more than twice its share.
+// operand, or stays where it is computed, does not. Of two blocks none has more than twice its share.
+enum class ResultPlace : uint8_t { Moves, Stays };
+double badly_skewed(ResultPlace place, int64_t blocks) {
+  return place == ResultPlace::Moves ? std::min(2.0, double(blocks + 1) / 2) : 1.25;
+}
 double badly_skewed(const ConcreteStatement& statement, int64_t blocks) {
-  bool moves = statement.result.format().is_dense();
-  return moves ? std::min(2.0, double(blocks + 1) / 2) : 1.25;
+  return badly_skewed(statement.result.format().is_dense() ? ResultPlace::Moves : ResultPlace::Stays, blocks);
 }
 
 // Equal shares of the non-zeros, where blocks of rows would be badly skewed.
@@ -95,6 +80,39 @@ bool adds_up_positions(const ConcreteStatement& statement, const Walked& walked)
   return out;
 }
 
+// Collective. Blocks of the loop that have equal shares of what operands store, where rows stay whole and blocks of one size
+// would be badly skewed. A result that lives anywhere stays where it is computed; others move.
+std::optional<Chosen> over_weights(Process& process, const Chosen& chosen, int64_t pieces, const Homes& homes,
+                                   Residence residence) {
+  constexpr int64_t worth_it = 4096;  // non-zeros of a piece
+  constexpr double better = 0.9;      // a row that is heavier than a share stays so
+  const ConcreteStatement& statement = chosen.statement;
+  std::optional<LoopToCut> cut = loop_to_cut(statement);
+  if (!cut) return {};
+  std::vector<TensorRef> weights = weights_of(statement, cut->var, homes);
+  Weighed weighed;
+  int64_t stored = 0;
+  for (const TensorRef& tensor : weights) weighed.push_back(homes.at(tensor.var())), stored += weighed.back()->nnz();
+  if (stored < worth_it * pieces) return {};
+  int64_t rows = weighed[0]->dims()[size_t(weighed[0]->format().mode_order()[0])];
+  double skew = imbalance(process.transport(), weighed, equal_cuts(rows, pieces));
+  bool moves = statement.result.format().is_dense() || residence != Residence::Anywhere;
+  if (skew < badly_skewed(moves ? ResultPlace::Moves : ResultPlace::Stays, pieces)) return {};
+  if (imbalance(process.transport(), weighed, weighted_cuts(process.transport(), weighed, pieces)) > better * skew)
+    return {};
+  Chosen out = over_pieces(chosen, pieces, weights);
+  Printer names;
+  names(statement);
+  out.reason =
+      fmt::format("{} is cut by weight: equal blocks would have up to {:.1f} times their share of the non-zeros of {}",
+                  names.name(cut->var), skew, enumerate([&] {
+                    std::vector<std::string> all;
+                    for (const TensorRef& tensor : weights) all.push_back(names.name(tensor.var()));
+                    return all;
+                  }()));
+  return out;
+}
+
 // Collective. How many levels of an operand the threads of a GPU share the positions of; 0: they take the outermost loop.
 // Rows that are far longer than others, or than there are rows, would keep a few threads busy when all others are done.
 size_t levels_to_deal_out(runtime::Transport& transport, const ConcreteStatement& statement, const Walked& walked) {
@@ -102,7 +120,7 @@ size_t levels_to_deal_out(runtime::Transport& transport, const ConcreteStatement
   const Home& home = *walked.home;
   size_t order = walked.access.tensor.order();
   if (home.nnz() < worth_it) return 0;
-  if (adds_up_positions(statement, walked) && is_scattered(transport, home)) return order;
+  if (adds_up_positions(statement, walked)) return order;
   // Elements of the result that many positions lie below, and which are many themselves.
   if (walked.common >= 2 && walked.common < order &&
       positions_at(transport, home, walked.common - 1) >= home.nnz() / long_row)
@@ -142,28 +160,42 @@ bool is_short(const ConcreteStatement& statement, const IndexVar& var) {
 // A schedule that says nothing of processors, for GPUs.
 ConcreteStatement completed(const ConcreteStatement& statement) {
   bool parallel = false;
-  each<Forall>(statement.body,
-               [&](const Forall& loop) { parallel |= loop.tags.parallel.has_value() || !loop.tags.leaf.empty(); });
+  each<Forall>(statement.body, [&](const Forall& loop) { parallel |= loop.tags.parallel.has_value(); });
   return parallel ? statement : over_gpu(statement);
 }
 
 }  // namespace
 
-Chosen over_pieces(Chosen chosen, int64_t pieces) {
-  const ConcreteStatement& statement = chosen.statement;
+// The outermost over a dimension of the result, in the order it is stored; else the outermost of all, and pieces are added up.
+std::optional<LoopToCut> loop_to_cut(const ConcreteStatement& statement) {
+  std::vector<Forall> loops = outer_loops(statement.body);
+  if (loops.empty()) return {};
   std::optional<notation::Access> result;
   each<Assign>(statement.body, [&](const Assign& a) {
     if (a.lhs.tensor == statement.result) result = a.lhs;
   });
   Printer names;
   names(statement);
-  std::optional<LoopToCut> cut = loop_to_cut(statement, *result, names);
+  for (int dim : result->tensor.format().mode_order())
+    for (const Forall& loop : loops)
+      if (loop.var == result->indices[size_t(dim)])
+        return LoopToCut{loop.var, fmt::format("{} is the outermost dimension of {} that loops go over",
+                                               names.name(loop.var), names.name(result->tensor))};
+  return LoopToCut{loops[0].var, fmt::format("{} has no dimension to cut: pieces of {} are added up",
+                                             names.name(result->tensor), names.name(loops[0].var))};
+}
+
+Chosen over_pieces(Chosen chosen, int64_t pieces, const std::vector<TensorRef>& weights) {
+  const ConcreteStatement& statement = chosen.statement;
+  std::optional<LoopToCut> cut = loop_to_cut(statement);
   if (!cut) return chosen;
+  Printer names;
+  names(statement);
   std::string name = names.name(cut->var);
   IndexVar outer(name + "o"), inner(name + "i");
   std::vector<IndexVar> order{outer};
   for (const Forall& loop : outer_loops(statement.body)) order.push_back(loop.var == cut->var ? inner : loop.var);
-  std::vector<Command> commands{Divide{cut->var, outer, inner, pieces}};
+  std::vector<Command> commands{Divide{cut->var, outer, inner, pieces, weights}};
   if (!(outer_loops(statement.body)[0].var == cut->var)) commands.push_back(Reorder{order});
   commands.push_back(Distribute{{outer}});
   Result<ConcreteStatement> cut_up = schedule::apply(commands, statement);
@@ -246,7 +278,8 @@ Chosen choose(Process& process, const ScheduledStatement& statement, int64_t pie
   }
   Unit unit = gpus ? GPUThread : CPUThread;
   if (auto balanced = over_non_zeros(process, chosen, pieces, homes, statement.residence, unit)) return *balanced;
-  chosen = over_pieces(std::move(chosen), pieces);
+  if (auto balanced = over_weights(process, chosen, pieces, homes, statement.residence)) chosen = *balanced;
+  else chosen = over_pieces(std::move(chosen), pieces);
   chosen.statement = inside(chosen.statement);
   return chosen;
 }

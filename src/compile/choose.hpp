@@ -23,8 +23,14 @@ struct Chosen {
 Chosen choose(const ScheduledStatement& statement);
 /// Collective. In so many pieces; `homes` tells how skewed operands are.
 Chosen choose(Process& process, const ScheduledStatement& statement, int64_t pieces, const Homes& homes = {});
-/// The loops cut into so many pieces: divide, bring to the outside, distribute.
-Chosen over_pieces(Chosen chosen, int64_t pieces);
+/// The loop that is cut into pieces, where there is one, and why it.
+struct LoopToCut {
+  IndexVar var;
+  std::string reason;
+};
+std::optional<LoopToCut> loop_to_cut(const notation::ConcreteStatement& statement);
+/// The loops cut into so many pieces, of one size or of one weight: divide, bring to the outside, distribute.
+Chosen over_pieces(Chosen chosen, int64_t pieces, const std::vector<TensorRef>& weights = {});
 /// The outermost loop that is not distributed.
 std::optional<IndexVar> first_local(const notation::ConcreteStatement& statement);
 /// How many pieces a statement is cut into where nobody says: those of the machine that its tensors live on, else one for

@@ -1,7 +1,6 @@
 #include "compile/leaf.hpp"
 
 #include "level/level.hpp"
-#include "routine/registry.hpp"
 
 #include <algorithm>
 
@@ -55,11 +54,8 @@ double average_row(std::span<const Access> accesses, const PatternOf& pattern) {
 
 bool runs_on_gpu(const ConcreteStatement& statement) {
   bool gpu = false;
-  each<Forall>(statement.body, [&](const Forall& loop) {
-    gpu |= loop.tags.parallel && loop.tags.parallel->unit >= Unit::GPUBlock;
-    for (const routine::RoutineHandle& routine : routine::routines(loop.tags.leaf))
-      gpu |= routine->said().processor == GPU;
-  });
+  each<Forall>(statement.body,
+               [&](const Forall& loop) { gpu |= loop.tags.parallel && loop.tags.parallel->unit >= Unit::GPUBlock; });
   return gpu;
 }
 

@@ -1,63 +1,19 @@
 #include "compile/positions.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "format/questions.hpp"
-#include "level/level.hpp"
 #include "lower/lower.hpp"
-#include "tensor/slices.hpp"
+#include "schedule/apply.hpp"
+#include "tensor/weights.hpp"
 
 namespace spdistal {
 
 using namespace notation;
 
-namespace {
-
-// The stored elements below the positions before one of the first level, which may be the end of it.
-int64_t elements_before(const Pattern& pattern, int64_t position) {
-  for (size_t k = 1; k < pattern.order() && position > 0; k++) {
-    if (pattern.level(k).positions == 0) return 0;
-    position = functions_of(pattern.format().levels()[k]).children(pattern.level(k), position - 1).hi;
-  }
-  return position;
-}
-
-}  // namespace
-
 double imbalance(runtime::Transport& transport, const Home& home, int64_t pieces) {
-  std::vector<int64_t> counts(static_cast<size_t>(pieces));
-  int64_t n = home.dims()[size_t(home.format().mode_order()[0])];
-  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) {
-    if (home.owns_nothing(q)) continue;
-    const Pattern& pattern = home.piece(q).pattern();
-    for (int64_t c = 0; c < pieces; c++) {
-      Range rows = block(n, pieces, c);
-      counts[size_t(c)] += elements_before(pattern, first_position(pattern, rows.hi)) -
-                           elements_before(pattern, first_position(pattern, rows.lo));
-    }
-  }
-  transport.allreduce(counts.data(), counts.size(), ScalarType::Int64, runtime::ReduceOp::Sum);
-  int64_t most = *std::max_element(counts.begin(), counts.end());
-  int64_t all = std::accumulate(counts.begin(), counts.end(), int64_t(0));
-  return all == 0 ? 1 : double(most) * double(pieces) / double(all);
-}
-
-bool is_scattered(runtime::Transport& transport, const Home& home) {
-  constexpr int64_t samples = 64, near = 16;
-  int64_t counts[] = {0, 0};  // of neighbours, and of those that are far from each other
-  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) {
-    if (home.owns_nothing(q)) continue;
-    const Pattern& pattern = home.piece(q).pattern();
-    const LevelArrays& last = pattern.level(pattern.order() - 1);
-    auto coordinate = functions_of(pattern.format().levels().back()).coordinate;
-    for (int64_t p = 0; p + 1 < last.positions; p += last.positions / samples + 1) {
-      counts[0]++;
-      counts[1] += std::abs(coordinate(last, p + 1) - coordinate(last, p)) > near;
-    }
-  }
-  transport.allreduce(counts, std::size(counts), ScalarType::Int64, runtime::ReduceOp::Sum);
-  return 2 * counts[1] > counts[0];
+  int64_t rows = home.dims()[size_t(home.format().mode_order()[0])];
+  return imbalance(transport, {&home}, equal_cuts(rows, pieces));
 }
 
 bool shares_pattern(const ConcreteStatement& statement, const notation::Access& operand) {
@@ -87,6 +43,16 @@ std::optional<Walked> walked_operand(const ConcreteStatement& statement, const H
       common++;
     out = Walked{a, homes.at(a.tensor), common};
   });
+  return out;
+}
+
+std::vector<TensorRef> weights_of(const ConcreteStatement& statement, const IndexVar& loop, const Homes& homes) {
+  std::vector<TensorRef> out;
+  for (const TensorVar& tensor : declared_tensors(statement)) {
+    TensorRef weight(std::make_shared<const TensorVar>(tensor));
+    Divide by_weight{loop, IndexVar(), IndexVar(), 2, {weight}};
+    if (homes.contains(tensor) && schedule::apply(by_weight, statement)) out.push_back(weight);
+  }
   return out;
 }
 

@@ -28,11 +28,12 @@ bool can_follow(const notation::ConcreteStatement& statement, Residence residenc
 std::vector<Command> into_positions(const notation::ConcreteStatement& statement, const notation::Access& access,
                                     size_t levels, const IndexVar& position);
 
+/// The operands whose first levels a loop's variable walks, and which are not dense: what they store tells how much there is
+/// to do for a value of it.
+std::vector<TensorRef> weights_of(const notation::ConcreteStatement& statement, const IndexVar& loop,
+                                  const Homes& homes);
+
 /// Collective. The most stored elements in a block of the first level's dimension, over their mean.
 double imbalance(runtime::Transport& transport, const Home& home, int64_t pieces);
-
-/// Collective. Are coordinates of the last level that follow each other mostly far apart, by a sample of them? What is read at
-/// them comes from all over memory then.
-bool is_scattered(runtime::Transport& transport, const Home& home);
 
 }  // namespace spdistal

@@ -45,6 +45,7 @@ void BoundPlan::bind(const Homes& operands) {
   in_place_.reset();
   way_.reset();
   taken_over_.reset();
+  settled_.reset();
   values_home_.reset();
   made_ = 0;
   ready_.reset();
@@ -149,11 +150,6 @@ std::string BoundPlan::kernel() {
   return launcher_.kernel();
 }
 
-Report BoundPlan::report() const {
-  Report out =
-      collect(transport_, notes_, program_.plan, *tasks_, taken_over_ ? taken_over_->shares() : result_shares_);
-  out.leaf = compiled_.routine;
-  return out;
-}
+Report BoundPlan::report() const { return collect(transport_, notes_, program_.plan, *tasks_, home_shares()); }
 
 }  // namespace spdistal

@@ -44,6 +44,8 @@ class BoundPlan {
 
  private:
   const notation::TensorVar& result_var() const { return program_.leaf.result; }
+  /// Where the result lives after a run.
+  const Shares& home_shares() const;
   bool by_steps() const { return tasks_->by_steps(0); }  // does the result go home in every step?
   Range colours() const { return tasks_->colours(); }
   ResultTarget& target(int64_t colour) { return targets_[size_t(colour - colours().lo)]; }
@@ -71,11 +73,13 @@ class BoundPlan {
   void launch_chunks(Home& result, When when);
 
   // Sparse results (bound_plan_sparse.cpp).
-  /// Where a sparse result ends up: its pieces are those of its home; they become its home; they are merged there.
-  enum class Way : uint8_t { Stays, TakesOver, Moves };
+  /// Where a sparse result ends up: its pieces are those of its home; they become its home, as blocks of coordinates or with
+  /// the positions of an operand; they are merged there.
+  enum class Way : uint8_t { Stays, Settles, TakesOver, Moves };
   void compute_sparse(const Homes& operands, std::optional<Home>& result);
   Way choose_way();
-  bool matches_home();
+  bool matches(const Shares& shares);
+  bool is_cut_by_weight() const;
   bool matches_positions() const;
   bool follows_operand() const;
   std::vector<Storage> compute_pieces();
@@ -118,6 +122,7 @@ class BoundPlan {
   std::optional<SharedPattern> shared_;  // the operand whose pattern a sparse result has
   std::optional<Way> way_;               // sparse results, likewise
   std::optional<TakenOver> taken_over_;
+  std::optional<Shares> settled_;  // the home of a sparse result that stays where blocks of it were computed
   std::optional<SparseHomecoming> values_home_;
   uint64_t made_ = 0;                 // the pattern of the result that the last run made from these operands
   std::optional<ReadyChunks> ready_;  // found at the second run

@@ -64,8 +64,7 @@ Home BoundPlan::leave_pieces() {
   if (*way_ == Way::TakesOver)
     taken_over_.emplace(transport_, program_.plan.accesses[0].tensor, home_region(program_.plan),
                         ComputedPieces{format, result_dims_, tasks_->grid(), made}, operation_, &notes_.traffic);
-  Home out(transport_, format, result_dims_, result_var().type(), taken_over_ ? taken_over_->shares() : result_shares_,
-           std::move(made));
+  Home out(transport_, format, result_dims_, result_var().type(), home_shares(), std::move(made));
   if (taken_over_) exchanging([&] { taken_over_->add_up(out); });
   return out;
 }
@@ -152,7 +151,12 @@ void BoundPlan::keep(std::optional<Home>& result, Home fresh) {
 // Collective.
 BoundPlan::Way BoundPlan::choose_way() {
   if (!at_once()) return Way::Moves;
-  if (writes_ && matches_home()) return Way::Stays;
+  if (writes_ && matches(result_shares_)) return Way::Stays;
+  if (writes_ && compiled_.residence == Residence::Anywhere && is_cut_by_weight()) {
+    Shares computed{tasks_->grid(), {}};
+    for (int64_t c = 0; c < tasks_->grid().count(); c++) computed.of.push_back(tasks_->share_of_result(c));
+    if (matches(computed)) return settled_ = std::move(computed), Way::Settles;
+  }
   if (!shared_ || program_.leaf.start != Start::Zero || !can_number(result_var().format(), result_dims_))
     return Way::Moves;
   if (!follows_operand()) return Way::Moves;
@@ -160,11 +164,26 @@ BoundPlan::Way BoundPlan::choose_way() {
   return compiled_.residence == Residence::Anywhere ? Way::TakesOver : Way::Moves;
 }
 
-// Collective. Are the pieces that colours compute just those of the result's home?
-bool BoundPlan::matches_home() {
-  bool same = result_shares_.grid.count() == tasks_->grid().count();
+const Shares& BoundPlan::home_shares() const {
+  if (taken_over_) return taken_over_->shares();
+  return settled_ ? *settled_ : result_shares_;
+}
+
+// Are blocks of the result as large as what is stored says? No home that is known before that is like it.
+bool BoundPlan::is_cut_by_weight() const {
+  const std::vector<Relation>& relations = program_.leaf.provenance.relations;
+  return std::any_of(relations.begin(), relations.end(), [&](const Relation& relation) {
+    return relation.block() && std::any_of(program_.loops.begin(), program_.loops.end(), [&](const Forall& loop) {
+             return program_.leaf.provenance.bounded_by(relation.block()->blocks.var, loop.var);
+           });
+  });
+}
+
+// Collective. Are the pieces that colours compute just those of a home with these shares?
+bool BoundPlan::matches(const Shares& shares) {
+  bool same = shares.grid.count() == tasks_->grid().count();
   for (int64_t c = colours().lo; c < colours().hi && same; c++) {
-    const Share& share = result_shares_.of[size_t(c)];
+    const Share& share = shares.of[size_t(c)];
     same = share.fused.empty() && share.positions.empty();
     for (size_t d = 0; d < share.coordinates.size() && same; d++)
       same = share.coordinates[d] == interval(target(c).ranges[d]);

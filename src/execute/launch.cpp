@@ -69,10 +69,25 @@ LeafCall& Launcher::call_for(const Turn& turn) {
   return *kept.call;
 }
 
+namespace {
+
+int64_t number_of(const lower::BlocksLeft& asked, const Bounds::Blocks& left) {
+  switch (asked.which) {
+    case lower::BlocksLeft::Which::FirstBlock: return left.numbers.lo;
+    case lower::BlocksLeft::Which::EndBlock: return left.numbers.hi;
+    case lower::BlocksLeft::Which::FirstValue: return left.values.lo;
+    case lower::BlocksLeft::Which::EndValue: return left.values.hi;
+  }
+  return 0;
+}
+
+}  // namespace
+
 LeafCall::NumberOf Launcher::numbers_for(const Leaf& leaf, const Turn& turn) const {
   LoopValues values = tasks_->values(turn.colour, turn.step);
   if (turn.chunk) values.emplace(compiled_.chunked()->var, *turn.chunk);
-  return [this, &leaf, colour = turn.colour, values](const lower::RunTimeNumber& number) -> int64_t {
+  const Provenance& loops = turn.chunk ? compiled_.chunked()->leaf.provenance : program_.leaf.provenance;
+  return [this, &leaf, &loops, colour = turn.colour, values](const lower::RunTimeNumber& number) -> int64_t {
     if (auto* extent = std::get_if<Extent>(&number)) return extent->value().value();
     if (auto* loop = std::get_if<lower::OuterValue>(&number)) {
       auto value = values.find(loop->var);
@@ -81,6 +96,8 @@ LeafCall::NumberOf Launcher::numbers_for(const Leaf& leaf, const Turn& turn) con
     }
     if (auto* count = std::get_if<lower::PositionCount>(&number))
       return tasks_->positions(leaf.kernel().operands[size_t(count->operand)], count->level);
+    if (auto* left = std::get_if<lower::BlocksLeft>(&number))
+      return number_of(*left, tasks_->bounds_of(loops).blocks(left->var, values));
     const lower::PositionBase& base = std::get<lower::PositionBase>(number);
     size_t k = number_of(program_, leaf.kernel().operands[size_t(base.operand)]);
     return program_.accesses[k].split ? fetches_.pieces()[k]->base(colour) : 0;

@@ -37,7 +37,7 @@ std::optional<Received> elsewhere(const Shares& homes, const runtime::Transport&
 // Of one colour; `received` tells for each access what comes from other ranks, if anything does.
 std::vector<bool> ready(int64_t colour, const lower::Distributed& program, const ChunkedLeaf& chunked, Tasks& tasks,
                         const Tasks::Pieces& pieces, const std::vector<std::optional<Received>>& received) {
-  Bounds bounds(chunked.leaf.provenance, [&](const Levels& levels) { return tasks.positions(levels); });
+  Bounds bounds = tasks.bounds_of(chunked.leaf.provenance);
   // What each chunk needs of an access, as far as the loops tell.
   auto needs_of = [&](size_t access) {
     std::vector<Need> out;

@@ -95,11 +95,12 @@ Tasks::Tasks(const lower::Distributed& program, const Homes& operands, const Sha
     : program_(program),
       transport_(transport),
       located_(located),
-      bounds_(program.leaf.provenance, [this](const Levels& levels) { return positions(levels); }),
+      bounds_(bounds_of(program.leaf.provenance)),
       grid_({}) {
   for (const auto& [tensor, home] : operands)
     for (size_t level = 0; level < home->order(); level++) positions_[{tensor, level}] = home->positions(level);
   count_longest_rows(operands);
+  cut_by_weight(operands);
   for (size_t k = 0; k < program.loops.size(); k++)
     (program.loops[k].tags.place == LoopPlace::Distributed ? distributed_ : sequential_).push_back(k);
   // A loop without values has one turn with nothing to do.
@@ -129,6 +130,22 @@ void Tasks::count_longest_rows(const Homes& operands) {
     auto [row, fresh] = longest_.try_emplace({access.tensor, first, last}, 0);
     if (fresh) row->second = longest_row(transport_, *operands.at(access.tensor), first, last);
   }
+}
+
+// Collective.
+void Tasks::cut_by_weight(const Homes& operands) {
+  for (const Relation& relation : program_.leaf.provenance.relations)
+    if (const BlockStart* block = relation.block()) {
+      Weighed homes;
+      for (const Access& access : block->blocks.operands) homes.push_back(operands.at(access.tensor));
+      cuts_.emplace(block->blocks.var, weighted_cuts(transport_, homes, block->blocks.count.value().value()));
+    }
+}
+
+Bounds Tasks::bounds_of(const Provenance& provenance) const {
+  return Bounds(
+      provenance, [this](const Levels& levels) { return positions(levels); },
+      [this](const WeightedBlocks& blocks) -> const Cuts& { return cuts(blocks); });
 }
 
 int64_t Tasks::positions(const Levels& levels) const {
@@ -292,6 +309,14 @@ Space Tasks::stored(size_t access, size_t level, int64_t colour, const Pieces& p
   const Storage& piece = (*pieces[access])[colour];
   if (!leaves_places_empty(piece.format())) return *evaluate(plan::Occurring{access, level}, colour, pieces);
   return coordinates_at(piece, level, Space::interval(0, piece.pattern().level(level).positions));
+}
+
+Share Tasks::share_of_result(int64_t colour) const {
+  Share out = whole_share(known_dims(program_.leaf.result));
+  LoopValues values = values_for(0, colour, {});
+  for (size_t d = 0; d < out.coordinates.size(); d++)
+    out.coordinates[d] = is_idle(values) ? Space(1) : interval(range(0, d, values));
+  return out;
 }
 
 void Tasks::forget(size_t access) {

@@ -10,6 +10,7 @@
 #include "lower/lower.hpp"
 #include "notation/bounds.hpp"
 #include "runtime/task/mapping.hpp"
+#include "tensor/weights.hpp"
 
 namespace spdistal {
 
@@ -41,6 +42,10 @@ class Tasks {
   }
   /// How many the last of the levels stores: of a whole tensor, or below no coordinates of the levels above more than this.
   int64_t positions(const notation::Levels& levels) const;
+  /// Where blocks that are cut by weight begin: found once for the patterns at hand.
+  const Cuts& cuts(const notation::WeightedBlocks& blocks) const { return cuts_.at(blocks.var); }
+  /// What is left of variables inside loops, of the plan or of chunks of its leaf.
+  notation::Bounds bounds_of(const notation::Provenance& provenance) const;
 
   notation::LoopValues values(int64_t colour, const StepValues& step) const;
   /// Has a colour no iteration at all?
@@ -58,6 +63,8 @@ class Tasks {
   Ranges ranges(size_t access, int64_t colour, const StepValues& step, const Pieces& pieces);
   /// The coordinates that the array of a level of a colour's piece has, whatever is stored below them.
   runtime::Space stored(size_t access, size_t level, int64_t colour, const Pieces& pieces);
+  /// The block of the result that a colour computes, as far as the loops tell.
+  Share share_of_result(int64_t colour) const;
   /// Forgets what occurs in the piece of an access, which is another one from now on.
   void forget(size_t access);
   /// No two colours touch the same element of the result, as far as intervals tell: those of colours may overlap even
@@ -66,6 +73,7 @@ class Tasks {
 
  private:
   void count_longest_rows(const Homes& operands);
+  void cut_by_weight(const Homes& operands);
   bool everything_is_everywhere(const Homes& operands, const Shares& result) const;
   bool is_idle(const notation::LoopValues& values) const;
   notation::LoopValues values_for(size_t access, int64_t colour, const StepValues& step) const;
@@ -78,6 +86,7 @@ class Tasks {
   const LocatedDims& located_;
   std::map<std::pair<notation::TensorVar, size_t>, int64_t> positions_;
   std::map<std::tuple<notation::TensorVar, size_t, size_t>, int64_t> longest_;  // by levels whose rows loops count
+  std::map<IndexVar, Cuts> cuts_;                                               // of variables that are cut by weight
   notation::Bounds bounds_;
   std::vector<size_t> distributed_, sequential_;  // which of the loops
   runtime::ColourGrid grid_;

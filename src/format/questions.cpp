@@ -8,6 +8,8 @@ bool continues_tuples(const Format& format, size_t k) {
   return k < format.order() && format.levels()[k].properties().branchless;
 }
 
+bool is_ordered(const LevelFormat& level) { return level.properties().ordered; }
+
 bool fills_between(const LevelFormat& level) { return level.properties().fills; }
 
 }  // namespace spdistal

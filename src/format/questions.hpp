@@ -10,6 +10,8 @@ namespace spdistal {
 bool stores_all(const LevelFormat& level);
 /// Does level k store one coordinate for each position above: does it go on with the tuples that a level above begins?
 bool continues_tuples(const Format& format, size_t k);
+/// Do the coordinates of a level rise below each position above?
+bool is_ordered(const LevelFormat& level);
 /// Does a level store what lies between the coordinates that occur?
 bool fills_between(const LevelFormat& level);
 

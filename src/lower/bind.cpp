@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lower/access.hpp"
+#include "lower/divide/blocks.hpp"
 #include "lower/iterate/positions.hpp"
 #include "lower/questions.hpp"
 #include "lower/result/strategy.hpp"
@@ -45,6 +46,8 @@ void derive(Context& c, Scope s, const Inside& fill) {
     auto known = [&](const IndexVar& v) { return s.knows(v); };
     auto done = [&](const Replaced& r) { return known(r.var); };
     if (std::all_of(relation->replaced.begin(), relation->replaced.end(), done)) continue;
+    if (const BlockStart* block = relation->block(); block && !s.blocks.contains(block->blocks.var))
+      if (std::optional<Segment> found = find_block(c, s, *block)) s.blocks.emplace(block->blocks.var, *found);
     if (!std::all_of(needs.begin(), needs.end(), known)) continue;
     if (auto* stored = relation->replaced[0].value.as<StoredCoordinate>()) {
       // The variables of the levels are what is asked for; the fused one is never read.

@@ -63,10 +63,12 @@ std::vector<Access> operands_of(const ConcreteStatement& statement) {
     out.push_back(access);
   };
   each<Assign>(statement.body, [&](const Assign& assign) { each<Access>(assign.rhs, add); });
-  // A loop may walk the positions of a tensor whose values go through a workspace.
-  for (const Relation& relation : statement.provenance.relations)
+  // A loop may walk the positions of a tensor, or be cut by its weight, whose values go through a workspace.
+  for (const Relation& relation : statement.provenance.relations) {
     for (const Replaced& r : relation.replaced)
       if (auto* stored = r.value.as<StoredCoordinate>()) add(stored->levels.access);
+    if (const BlockStart* block = relation.block()) std::ranges::for_each(block->blocks.operands, add);
+  }
   return out;
 }
 

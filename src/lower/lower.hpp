@@ -53,8 +53,16 @@ struct PositionBase {
   size_t level;
   bool operator==(const PositionBase&) const = default;
 };
+/// Of the blocks of a variable that is cut by weight, those that the loops around the kernel leave: the first one or the one
+/// past the last, as a number of a block or as the value that it begins with.
+struct BlocksLeft {
+  enum class Which : uint8_t { FirstBlock, EndBlock, FirstValue, EndValue };
+  IndexVar var;
+  Which which;
+  bool operator==(const BlocksLeft&) const = default;
+};
 /// A whole number that is known when the kernel runs: a size, or one of these.
-using RunTimeNumber = std::variant<Extent, OuterValue, PositionCount, PositionBase>;
+using RunTimeNumber = std::variant<Extent, OuterValue, PositionCount, PositionBase, BlocksLeft>;
 
 /// A level of a tensor of the call, the result being tensor 0.
 struct LevelOfTensor {
@@ -84,9 +92,6 @@ struct Lowered {
   std::vector<LevelOfTensor> whole_levels;
   /// Variables of which loops (or positions of a dense level) visit every value they come to, whatever is stored.
   std::vector<IndexVar> swept;
-  /// May coordinates have other numbers where the function only finds places by them (`numbered_levels`)? Not where a routine runs
-  /// in its place, of which nobody knows what it does with them.
-  bool may_be_numbered = true;
 };
 
 struct Options {

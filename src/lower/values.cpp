@@ -218,6 +218,11 @@ Expr index(Context& c, const Scope& s, const IndexExpr& expr) {
       [&](const StoredCoordinate&) -> Expr {
         require(false, "stored coordinates are found by position loops");
         return ir::int64(0);
+      },
+      [&](const BlockStart& n) -> Expr { return s.blocks.at(n.blocks.var).begin; },
+      [&](const BlockSize& n) -> Expr {
+        const Segment& block = s.blocks.at(n.blocks.var);
+        return block.end - block.begin;
       });
 }
 

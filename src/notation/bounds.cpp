@@ -53,25 +53,26 @@ Range combined(IndexOp op, const Range& a, const Range& b) {
 
 }  // namespace
 
-Bounds::Bounds(const Provenance& provenance, Counts counts) : provenance_(provenance), counts_(std::move(counts)) {}
+Bounds::Bounds(const Provenance& provenance, Counts counts, Cuts cuts)
+    : provenance_(provenance), counts_(std::move(counts)), cuts_(std::move(cuts)) {}
 
 int64_t Bounds::size(const IndexVar& var) const {
   const Root* root = provenance_.root(var);
   return root ? root->size.value().value() : sizes(var).hi - 1;
 }
 
-Range Bounds::sizes(const IndexVar& var) const {
+Range Bounds::sizes(const IndexVar& var, const LoopValues& values) const {
   if (const Root* root = provenance_.root(var)) return point(root->size.value().value());
   const Relation* relation = provenance_.made_by(var);
   require(relation, "a variable is a root or made by a relation");
   for (const Made& made : relation->made)
-    if (made.var == var) return interval(made.size, {});
+    if (made.var == var) return interval(made.size, values);
   require(false, "a relation makes the variables it is found by");
   return {};
 }
 
 Range Bounds::of(const IndexVar& var, const LoopValues& values) const {
-  int64_t n = size(var);
+  int64_t n = sizes(var, values).hi - 1;
   if (auto known = values.find(var); known != values.end())
     return known->second < n ? Range{known->second, known->second + 1} : Range{n, n};
   const Relation* relation = provenance_.replaced_by(var);
@@ -92,9 +93,15 @@ bool Bounds::is_bounded(const IndexVar& var, const LoopValues& values) const {
 
 Range Bounds::interval(const IndexExpr& expr, const LoopValues& values) const {
   return match(
-      expr, [&](const ValueOf& n) { return of(n.var, values); }, [&](const SizeOf& n) { return sizes(n.var); },
+      expr, [&](const ValueOf& n) { return of(n.var, values); }, [&](const SizeOf& n) { return sizes(n.var, values); },
       [&](const Number& n) { return point(n.value.value().value()); },
-      [&](const IndexBinary& n) { return combined(n.op, interval(n.a, values), interval(n.b, values)); },
+      [&](const IndexBinary& n) {
+        Range out = combined(n.op, interval(n.a, values), interval(n.b, values));
+        // What is found in a block stays in it.
+        if (auto* block = n.a.as<BlockStart>(); block && n.op == IndexOp::Add)
+          out.hi = std::min(out.hi, blocks(*block, values).values.hi);
+        return out;
+      },
       [&](const StoredCount& n) -> Range {
         require(bool(counts_), "who asks for positions says how many there are");
         int64_t count = counts_(n.levels);
@@ -104,7 +111,38 @@ Range Bounds::interval(const IndexExpr& expr, const LoopValues& values) const {
         Range positions = interval(n.position, values);
         if (positions.size() <= 0) return {0, 0};
         return {0, INT64_MAX};  // any coordinate, clamped to the variable's size
+      },
+      [&](const BlockStart& n) -> Range {
+        Blocks left = blocks(n, values);
+        if (left.numbers.size() <= 0) return {0, 0};
+        return between(left.values.lo, cuts_(n.blocks)[size_t(left.numbers.hi) - 1]);
+      },
+      [&](const BlockSize& n) -> Range {
+        Range numbers = blocks({n.blocks, n.number}, values).numbers;
+        const std::vector<int64_t>& cuts = cuts_(n.blocks);
+        Range out = point(0);
+        for (int64_t k = numbers.lo; k < numbers.hi; k++) {
+          int64_t here = cuts[size_t(k) + 1] - cuts[size_t(k)];
+          out = k == numbers.lo ? point(here) : between(std::min(out.lo, here), std::max(out.hi - 1, here));
+        }
+        return out;
       });
+}
+
+// Numbers may lie beyond the last block, where nothing is left.
+Bounds::Blocks Bounds::blocks(const BlockStart& block, const LoopValues& values) const {
+  require(bool(cuts_), "who asks for blocks of weight says where they begin");
+  const std::vector<int64_t>& cuts = cuts_(block.blocks);
+  Range numbers = interval(block.number, values);
+  auto last = int64_t(cuts.size()) - 1;
+  numbers = {std::min(numbers.lo, last), std::min(numbers.hi, last)};
+  return {numbers, {cuts[size_t(numbers.lo)], cuts[size_t(numbers.hi)]}};
+}
+
+Bounds::Blocks Bounds::blocks(const IndexVar& var, const LoopValues& values) const {
+  const Relation* relation = provenance_.replaced_by(var);
+  require(relation && relation->block(), "blocks are asked for of a variable that is cut by weight");
+  return blocks(*relation->block(), values);
 }
 
 std::vector<FusedInterval> Bounds::fused(const LoopValues& values) const {

@@ -31,8 +31,11 @@ class Bounds {
   /// below no coordinates of the levels above more than this.
   using Counts = std::function<int64_t(const Levels&)>;
 
+  /// Where blocks that are cut by weight begin, each of them, and where the last ends.
+  using Cuts = std::function<const std::vector<int64_t>&(const WeightedBlocks&)>;
+
   /// Sizes must be known by now.
-  explicit Bounds(const Provenance& provenance, Counts counts = {});
+  explicit Bounds(const Provenance& provenance, Counts counts = {}, Cuts cuts = {});
 
   /// How many values a variable has; where that changes with other variables, how many at most.
   int64_t size(const IndexVar& var) const;
@@ -41,14 +44,21 @@ class Bounds {
   Range of(const IndexVar& var, const LoopValues& values) const;
   /// Universe fusions of roots of which only a part is left, where that is less than the product of the roots' intervals.
   std::vector<FusedInterval> fused(const LoopValues& values) const;
+  /// The blocks that the values leave of a variable that is cut by weight: their numbers, and its values in them.
+  struct Blocks {
+    Range numbers, values;
+  };
+  Blocks blocks(const IndexVar& var, const LoopValues& values) const;
 
  private:
-  Range sizes(const IndexVar& var) const;
+  Range sizes(const IndexVar& var, const LoopValues& values = {}) const;
   bool is_bounded(const IndexVar& var, const LoopValues& values) const;
   Range interval(const IndexExpr& expr, const LoopValues& values) const;
+  Blocks blocks(const BlockStart& block, const LoopValues& values) const;
 
   const Provenance& provenance_;
   Counts counts_;
+  Cuts cuts_;
 };
 
 }  // namespace spdistal::notation

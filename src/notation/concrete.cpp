@@ -59,7 +59,7 @@ class Verifier {
     if (!seen_.insert(loop.var).second) return fail("every loop variable has one loop");
     for (const IndexVar& var : statement_.provenance.range_depends_on(loop.var))
       if (!statement_.provenance.determined(var, in_scope_))
-        return fail("the coordinates above a position loop are known outside it");
+        return fail("what the range of a loop changes with is known outside it");
     in_scope_.push_back(loop.var);
     visit(loop.body);
     in_scope_.pop_back();

@@ -56,7 +56,29 @@ struct StoredCoordinate {
   IndexExpr position;
   static constexpr auto fields = std::tuple{&StoredCoordinate::levels, &StoredCoordinate::position};
 };
-struct IndexKinds : Kinds<ValueOf, SizeOf, Number, IndexBinary, StoredCount, StoredCoordinate> {};
+/// Blocks of consecutive values of a variable that each have an equal share of what operands store: their first levels are
+/// indexed by the variable, and a value weighs as many elements as they store below it. Block k of p begins at the first value
+/// whose middle lies at or after k/p of all weights, so that what straddles a cut goes to the nearer side.
+struct WeightedBlocks {
+  IndexVar var;
+  std::vector<Access> operands;
+  Pieces count;
+  static constexpr auto fields = std::tuple{&WeightedBlocks::var, &WeightedBlocks::operands, &WeightedBlocks::count};
+};
+/// The first value of a block.
+struct BlockStart {
+  WeightedBlocks blocks;
+  IndexExpr number;
+  static constexpr auto fields = std::tuple{&BlockStart::blocks, &BlockStart::number};
+};
+/// How many values a block has.
+struct BlockSize {
+  WeightedBlocks blocks;
+  IndexExpr number;
+  static constexpr auto fields = std::tuple{&BlockSize::blocks, &BlockSize::number};
+};
+struct IndexKinds : Kinds<ValueOf, SizeOf, Number, IndexBinary, StoredCount, StoredCoordinate, BlockStart, BlockSize> {
+};
 
 /// What an operation gives for numbers, or for expressions of another kind with the same operators.
 template <class T>

@@ -116,7 +116,15 @@ class ConcretePrinter {
         [&](const StoredCount& n) { return fmt::format("|{}|", stored(n.levels)); },
         [&](const StoredCoordinate& n) {
           return fmt::format("{} at {}", stored(n.levels), arithmetic(n.position, kFactor));
-        });
+        },
+        [&](const BlockStart& n) { return cut(n.blocks, n.number); },
+        [&](const BlockSize& n) { return fmt::format("|{}|", cut(n.blocks, n.number)); });
+  }
+
+  // "cut(io, B, C)": a block of those that B and C weigh alike.
+  std::string cut(const WeightedBlocks& blocks, const IndexExpr& number) {
+    return fmt::format("cut({}, {})", arithmetic(number, kSum),
+                       join(blocks.operands, ", ", [&](const Access& a) { return print_.name(a.tensor); }));
   }
 
   // "B(i,j)" of the levels that a position loop covers, those above being fixed by the loops outside; "B(i,_)" where

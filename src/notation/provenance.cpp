@@ -21,6 +21,13 @@ Levels renamed(Levels levels, const Renaming& renaming) {
   return levels;
 }
 
+WeightedBlocks renamed(WeightedBlocks blocks, const Renaming& renaming) {
+  blocks.var = renamed(blocks.var, renaming);
+  for (Access& access : blocks.operands)
+    for (IndexVar& var : access.indices) var = renamed(var, renaming);
+  return blocks;
+}
+
 // The levels whose coordinates a relation reads off, if it is about positions.
 const Levels* positions(const Relation& relation) {
   for (const Replaced& replaced : relation.replaced)
@@ -44,6 +51,12 @@ IndexExpr rename(const IndexExpr& expr, const Renaming& renaming) {
       [&](const StoredCount& n) -> IndexExpr { return StoredCount{renamed(n.levels, renaming)}; },
       [&](const StoredCoordinate& n) -> IndexExpr {
         return StoredCoordinate{renamed(n.levels, renaming), n.position};
+      },
+      [&](const BlockStart& n) -> IndexExpr {
+        return BlockStart{renamed(n.blocks, renaming), n.number};
+      },
+      [&](const BlockSize& n) -> IndexExpr {
+        return BlockSize{renamed(n.blocks, renaming), n.number};
       });
 }
 
@@ -86,6 +99,11 @@ std::vector<IndexVar> Relation::needs() const {
       if (std::find(out.begin(), out.end(), v.var) == out.end()) out.push_back(v.var);
     });
   return out;
+}
+
+const BlockStart* Relation::block() const {
+  const IndexBinary* sum = replaced[0].value.as<IndexBinary>();
+  return sum ? sum->a.as<BlockStart>() : nullptr;
 }
 
 const Root* Provenance::root(const IndexVar& var) const {
@@ -145,7 +163,8 @@ bool Provenance::bounded_by(const IndexVar& var, const IndexVar& loop) const {
     return match(
         expr, [&](const ValueOf& n) { return bounded_by(n.var, loop); }, [](const SizeOf&) { return false; },
         [](const Number&) { return false; }, [&](const IndexBinary& n) { return looks(n.a) || looks(n.b); },
-        [](const StoredCount&) { return false; }, [](const StoredCoordinate&) { return false; });
+        [](const StoredCount&) { return false; }, [](const StoredCoordinate&) { return false; },
+        [&](const BlockStart& n) { return looks(n.number); }, [](const BlockSize&) { return false; });
   };
   return looks(relation->value_of(var));
 }
@@ -168,6 +187,8 @@ std::vector<IndexVar> Provenance::range_depends_on(const IndexVar& var) const {
   if (!relation) return out;
   if (const Levels* levels = positions(*relation))
     for (size_t level = 0; level < levels->first; level++) out.push_back(levels->var(level));
+  for (const Made& made : relation->made)
+    if (made.var == var) each<ValueOf>(made.size, [&](const ValueOf& v) { out.push_back(v.var); });
   for (const Replaced& parent : relation->replaced)
     for (const IndexVar& root : range_depends_on(parent.var)) out.push_back(root);
   return out;

@@ -4,6 +4,7 @@
 //   divide(i, io, ii, p)     i = io * ceil(|i| / p) + ii       |io| = p,          |ii| = ceil(|i| / p)
 //   fuse(i, j, f)            i = f / |j|, j = f % |j|          |f| = |i| * |j|
 //   pos(f, fp, B(i,j))       f = B(i,j) at fp                  |fp| = |B(i,j)|
+//   divide(i, io, ii, p, B)  i = cut(io, B) + ii               |io| = p,          |ii| = |cut(io, B)|
 //
 // Windows of accesses are found in the same way, and make no loop:
 //
@@ -51,6 +52,8 @@ struct Relation {
   const IndexExpr& value_of(const IndexVar& var) const;
   /// The variables whose values must be known to find those that were replaced.
   std::vector<IndexVar> needs() const;
+  /// The block that a variable is found in, where the relation cuts it by weight: i = cut(io, B) + ii.
+  const BlockStart* block() const;
 };
 /// The same relation between other variables.
 Relation rename(const Relation& relation, const std::vector<std::pair<IndexVar, IndexVar>>& renaming);
@@ -103,7 +106,8 @@ struct Provenance {
   /// The variable that a loop over var visits a range of, in order, where the variables `known` are given: i for ii where
   /// io is, var itself where there is nothing to add.
   IndexVar ranges_over(IndexVar var, const std::vector<IndexVar>& known) const;
-  /// Roots whose coordinates must be known before the range of a variable is: those above a position loop's levels.
+  /// Variables whose values must be known before the range of a variable is: those above a position loop's levels, and the
+  /// number of the block that it goes through.
   std::vector<IndexVar> range_depends_on(const IndexVar& var) const;
 };
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/blocks.hpp"
 #include "base/require.hpp"
 #include "format/questions.hpp"
 #include "notation/element.hpp"
@@ -23,10 +24,10 @@ class ElementTree {
   ElementTree(const TensorVar& tensor, const DenseArray& array) : order_(tensor.order()) {
     const Format& format = tensor.format();
     ElementAt at(order_, 0);
-    // Every element other than the fill value, as coordinates by level.
+    // Every element that is stored, where that is known, else those other than the fill value; as coordinates by level.
     std::function<void(size_t)> collect = [&](size_t level) {
       if (level == order_) {
-        if (same_number(array.at(at), tensor.fill())) return;
+        if (array.absent.empty() ? same_number(array.at(at), tensor.fill()) : array.absent[array.position(at)]) return;
         ElementAt by_level;
         for (int dim : format.mode_order()) by_level.push_back(at[size_t(dim)]);
         stored_.push_back(by_level);
@@ -46,6 +47,12 @@ class ElementTree {
           if (stores_all(format.levels()[level]) || occurs(child)) levels_[level].push_back(child);
         }
     }
+  }
+
+  // How many elements are stored at coordinates of the first level before this one.
+  int64_t weight_before(int64_t coordinate) const {
+    return std::count_if(levels_.back().begin(), levels_.back().end(),
+                         [&](const ElementAt& c) { return c[0] < coordinate; });
   }
 
   // What level `last` stores below the given coordinates of the levels above.
@@ -117,16 +124,32 @@ class Executor {
           for (size_t level = n.levels.first; level <= n.levels.last; level++)
             fused = fused * size(n.levels.var(level)) + at[level];
           return fused;
+        },
+        [&](const BlockStart& n) { return start(n.blocks, number(n.number)); },
+        [&](const BlockSize& n) {
+          int64_t block = number(n.number);
+          return start(n.blocks, block + 1) - start(n.blocks, block);
         });
   }
 
-  std::vector<ElementAt> stored(const Levels& levels) {
-    const TensorVar& tensor = levels.access.tensor;
+  // Where a block begins that has a share of what operands store.
+  int64_t start(const WeightedBlocks& blocks, int64_t block) {
+    return weighted_block(size(blocks.var), *blocks.count.value(), block, [&](int64_t coordinate) {
+      int64_t sum = 0;
+      for (const Access& access : blocks.operands) sum += tree_of(access.tensor).weight_before(coordinate);
+      return sum;
+    });
+  }
+
+  const ElementTree& tree_of(const TensorVar& tensor) {
     auto tree = trees_.find(tensor);
     if (tree == trees_.end()) tree = trees_.emplace(tensor, ElementTree(tensor, arrays_.at(tensor))).first;
+    return tree->second;
+  }
+  std::vector<ElementAt> stored(const Levels& levels) {
     ElementAt prefix;
     for (size_t level = 0; level < levels.first; level++) prefix.push_back(values_.at(levels.var(level)));
-    return tree->second.below(prefix, levels.last);
+    return tree_of(levels.access.tensor).below(prefix, levels.last);
   }
 
   // Finds every variable that is determined by now. False where one lies beyond its size.

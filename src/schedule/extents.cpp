@@ -43,7 +43,9 @@ std::optional<int64_t> evaluate(const Provenance& provenance, const IndexExpr& e
         return std::nullopt;
       },
       [](const StoredCount&) -> std::optional<int64_t> { return std::nullopt; },
-      [](const StoredCoordinate&) -> std::optional<int64_t> { return std::nullopt; });
+      [](const StoredCoordinate&) -> std::optional<int64_t> { return std::nullopt; },
+      [](const BlockStart&) -> std::optional<int64_t> { return std::nullopt; },
+      [](const BlockSize&) -> std::optional<int64_t> { return std::nullopt; });
 }
 
 bool found_from_positions(const Provenance& provenance, const IndexVar& var) {

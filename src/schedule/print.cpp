@@ -27,17 +27,18 @@ struct Show {
   }
 };
 
-// An optional parameter that has its default is left out.
-template <class T>
-bool shown(const T& value, Role role) {
-  if constexpr (std::is_enum_v<T>) return role != Role::Optional || value != T{};
-  return true;
-}
-
 template <class T>
 constexpr bool is_list = false;
 template <class T>
 constexpr bool is_list<std::vector<T>> = true;
+
+// An optional parameter that has its default is left out.
+template <class T>
+bool shown(const T& value, Role role) {
+  if constexpr (std::is_enum_v<T>) return role != Role::Optional || value != T{};
+  if constexpr (is_list<T>) return role != Role::Optional || !value.empty();
+  return true;
+}
 
 template <class... C>
 std::vector<std::string> list(const std::variant<C...>*) {

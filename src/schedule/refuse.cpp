@@ -36,6 +36,12 @@ std::string decision(const LoopTags& tags) {
   return "";
 }
 
+std::string changing_range(Refusal& names, const ConcreteStatement& statement, const IndexVar& loop,
+                           const IndexVar& with) {
+  if (statement.provenance.positions_of(loop)) return fmt::format("walks positions below each {}", names.name(with));
+  return fmt::format("goes through a block whose size {} tells", names.name(with));
+}
+
 Result<> check_outside_leaf(std::string_view command, const ConcreteStatement& statement, const IndexVar& loop) {
   Refusal refuse(command, statement);
   for (const Forall& around : loops_to(statement.body, loop))

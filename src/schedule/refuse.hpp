@@ -35,6 +35,10 @@ Result<> check_outside_leaf(std::string_view command, const notation::ConcreteSt
                             const IndexVar& loop);
 /// Refuses to rewrite a loop about which something was decided: its tags would have no place to go.
 Result<> check_untouched(std::string_view command, const notation::ConcreteStatement& statement, const IndexVar& loop);
+/// What the range of a loop's variable changes with, as a refusal says it: "walks positions below each i", or "goes through
+/// a block whose size io tells".
+std::string changing_range(Refusal& names, const notation::ConcreteStatement& statement, const IndexVar& loop,
+                           const IndexVar& with);
 /// "distributed", "parallelized", …: what was decided about a loop first, or empty.
 std::string decision(const notation::LoopTags& tags);
 

@@ -55,6 +55,7 @@ TEST(Tune, TriesWhatIsChosenAndCutsByRowsAndByNonZeros) {
   };
   EXPECT_TRUE(some("rows"));
   EXPECT_TRUE(some("non-zeros"));
+  EXPECT_EQ(some("weights"), Session::instance().transport().size() > 1);
   EXPECT_EQ(a.schedule().str(), tuned.schedule);
   expect_product(a);
   a.compute();

@@ -91,6 +91,47 @@ std::vector<Seldom> positions() {
   };
 }
 
+std::vector<Seldom> weights() {
+  std::string sum = "A(i,j) = B(i,j) + C(i,j)", spmv = "a(i) = B(i,j) * c(j)";
+  std::vector<std::string> rows{"A(x,y) -> M(x)", "B(x,y) -> M(x)", "C(x,y) -> M(x)"},
+      columns{"A(x,y) -> M(y)", "B(x,y) -> M(y)", "C(x,y) fuse(x,y,f) -> M(~f)"};
+  std::vector<Seldom> out;
+  for (auto [name, formats] : {std::pair{"Csr", "A:ds B:ds C:ds"},
+                               {"Dcsr", "A:ss B:ss C:ss"},
+                               {"Coo", "A:ds B:us C:ds"},
+                               {"Mixed", "A:ds B:ds C:ss"},
+                               {"Dense", "A:dd B:ds C:sd"},
+                               {"Banded", "A:ds B:dr C:db"}}) {
+    auto add = [&](const std::string& what, const std::string& schedule, const std::vector<std::string>& places) {
+      out.push_back({what + "Of" + name, sum, formats, schedule, places});
+    };
+    add("Blocks", "divide(i,io,ii,M.x,{B,C}); distribute(io)", rows);
+    add("BlocksByOne", "divide(i,io,ii,M.x,C); distribute(io)", columns);
+    add("RunsOfBlocks", "divide(i,io,ii,5,{B,C}); divide(io,ioo,ioi,M.x); distribute(ioo)", columns);
+    add("PartsOfBlocks", "divide(i,io,ii,3,{B,C}); divide(ii,iio,iii,2); distribute({io,iio})", rows);
+    add("BlocksForThreads", "divide(i,io,ii,M.x,B); distribute(io); parallelize(ii,CPUThread)", rows);
+    add("BlocksInsideOfPieces",
+        "divide(j,jo,ji,M.x); reorder(jo,i,ji); distribute(jo); divide(i,io,ii,3,{B,C}); parallelize(io,CPUThread)",
+        rows);
+    add("BlocksInAProcess", "divide(i,io,ii,3,{B,C}); parallelize(io,CPUThread)", rows);
+  }
+  out.push_back({"BlocksThatFetchAVector", spmv, "B:ds", "divide(i,io,ii,M.x,B); distribute(io)", {"c(x) -> M(x)"}});
+  out.push_back({"BlocksOneAfterTheOther",
+                 spmv,
+                 "B:ds",
+                 "divide(i,io,ii,3,B); divide(j,jo,ji,M.x); reorder(jo,io,ii,ji); "
+                 "distribute(jo); communicate(c,io)",
+                 {"c(x) -> M(x)"}});
+  out.push_back({"RowsOfBlocksOneAfterTheOther",
+                 spmv,
+                 "B:ds",
+                 "divide(i,io,ii,M.x,B); distribute(io); communicate(c,ii)",
+                 {"c(x) -> M(x)"}});
+  out.push_back({"BlocksWithoutRows", spmv, "B:ds", "divide(i,io,ii,M.x,B); distribute(io)", {}, {{"i", 0}}});
+  out.push_back({"BlocksWithoutColumns", spmv, "B:ds", "divide(i,io,ii,M.x,B); distribute(io)", {}, {{"j", 0}}});
+  return out;
+}
+
 std::vector<Seldom> loops() {
   std::string spmv = "a(i) = B(i,j) * c(j)";
   std::vector<std::string> columns{"B(x,y) -> M(y)", "c(x) -> M(0)"};
@@ -149,6 +190,7 @@ TEST_P(SeldomWritten, IsRightWhenCompiled) { check(GetParam().distributions, Lea
 constexpr auto name_of = [](const auto& seldom) { return seldom.param.name; };
 INSTANTIATE_TEST_SUITE_P(PositionsOfRows, SeldomWritten, ::testing::ValuesIn(positions_of_rows()), name_of);
 INSTANTIATE_TEST_SUITE_P(Positions, SeldomWritten, ::testing::ValuesIn(positions()), name_of);
+INSTANTIATE_TEST_SUITE_P(Weights, SeldomWritten, ::testing::ValuesIn(weights()), name_of);
 INSTANTIATE_TEST_SUITE_P(Loops, SeldomWritten, ::testing::ValuesIn(loops()), name_of);
 
 }  // namespace

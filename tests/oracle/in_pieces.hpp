@@ -268,7 +268,17 @@ class InPieces {
       if (!positions) return 12345;  // there are none, and nothing may come of it
       return stored_at(whole_.at(access.tensor).pattern(), levels->last)[size_t(positions->lo)].positions[base->level];
     }
+    if (auto* left = std::get_if<lower::BlocksLeft>(&number)) return left_of(walk, *left);
     return parts_;
+  }
+  int64_t left_of(Walk& walk, const lower::BlocksLeft& left) const {
+    const BlockStart& block = *statement_.provenance.replaced_by(left.var)->block();
+    Range numbers = walk.touched[block.number.as<ValueOf>()->var].value_or(Range{0, 0});
+    using Which = lower::BlocksLeft::Which;
+    bool first = left.which == Which::FirstBlock || left.which == Which::FirstValue;
+    int64_t at = first ? numbers.lo : numbers.hi;
+    bool counted = left.which == Which::FirstBlock || left.which == Which::EndBlock;
+    return counted ? at : walk.cut(block.blocks, at);
   }
 
   // ---- results ----

@@ -66,6 +66,23 @@ class Walk {
     });
   }
 
+  /// Where a block that is cut by weight begins, from the definition: at the first value whose middle lies at or after its
+  /// share of all weights. Past the last block nothing is left.
+  int64_t cut(const WeightedBlocks& blocks, int64_t block) {
+    int64_t n = size(blocks.var), count = blocks.count.value().value_or(pieces_);
+    if (block >= count) return n;
+    std::vector<int64_t> weights(size_t(n), 0);
+    for (const notation::Access& access : blocks.operands) {
+      const Pattern& pattern = whole_.at(access.tensor).pattern();
+      for (const Stored& s : stored_at(pattern, pattern.order() - 1)) weights[size_t(s.coordinates[0])]++;
+    }
+    int64_t all = 0, before = 0, value = 0;
+    for (int64_t weight : weights) all += weight;
+    while (value < n && count * (2 * before + weights[size_t(value)]) < 2 * block * all)
+      before += weights[size_t(value++)];
+    return value;
+  }
+
   std::map<IndexVar, int64_t> values;
   std::map<IndexVar, std::optional<Range>> touched;  // values of variables since it was last cleared
 
@@ -125,6 +142,11 @@ class Walk {
           for (size_t level = n.levels.first; level <= n.levels.last; level++)
             fused = fused * size(n.levels.var(level)) + at.coordinates[level];
           return fused;
+        },
+        [&](const BlockStart& n) { return cut(n.blocks, number(n.number)); },
+        [&](const BlockSize& n) {
+          int64_t block = number(n.number);
+          return cut(n.blocks, block + 1) - cut(n.blocks, block);
         });
   }
   std::vector<Stored> positions(const Levels& levels) {

@@ -118,6 +118,7 @@ void look_at_schedule(const ProgramCase& program, Features& out) {
     return;
   }
   std::set<std::string> positions;  // variables that count positions, or parts of them
+  std::set<std::string> weighed;    // variables that count blocks of equal weight
   bool distributed = false;
   int pos = 0;
   for (const std::string& command : program.commands) {
@@ -131,6 +132,7 @@ void look_at_schedule(const ProgramCase& program, Features& out) {
     for (const std::string& w : words)
       if (w.find('\'') != w.npos) out.insert("name with a prime");
     out.insert(name);
+    if (name == "divide" && command.find('{') != command.npos) out.insert("divide by weight"), weighed.insert(words[1]);
     bool counts = std::any_of(words.begin(), words.end(), [&](const std::string& w) { return positions.contains(w); });
     if (name == "pos") {
       pos++;
@@ -142,6 +144,8 @@ void look_at_schedule(const ProgramCase& program, Features& out) {
     if (name == "distribute") {
       distributed = true;
       if (counts) out.insert("distribute positions");
+      if (std::any_of(words.begin(), words.end(), [&](const std::string& w) { return weighed.contains(w); }))
+        out.insert("distribute by weight");
     }
     if (name == "reorder" && counts) out.insert("reorder of positions");
     if (name == "communicate" && distributed) out.insert("communicate after distribute");

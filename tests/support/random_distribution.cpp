@@ -74,12 +74,24 @@ class Distributed {
       bool by_machine = machine_ && one_in(random_, 3);
       Command cut = Divide{var, outer, inner, by_machine ? Pieces(machine_->x) : Pieces(pieces(random_))};
       if (one_in(random_, 6)) cut = Split{var, outer, inner, number(random_, 1, 3)};
+      if (Divide* divide = std::get_if<Divide>(&cut); divide && one_in(random_, 3)) divide->weights = weights_of(var);
       if (!try_command(tried, cut)) return;
     }
     std::vector<IndexVar> order = joined(outside_, {outer});
     if (!reorder(tried, order)) return;
     schedule_ = tried;
     outside_ = order;
+  }
+
+  // Some of the tensors that a loop can be cut by the weight of.
+  std::vector<TensorRef> weights_of(const IndexVar& loop) {
+    std::vector<TensorRef> out;
+    for (const TensorVar& tensor : declared_tensors(schedule_.statement)) {
+      TensorRef weight(std::make_shared<const TensorVar>(tensor));
+      Divide by_weight{loop, IndexVar(), IndexVar(), 2, {weight}};
+      if (schedule::apply(by_weight, schedule_.statement) && !one_in(random_, 3)) out.push_back(weight);
+    }
+    return out;
   }
 
   // Distributes the loops that were taken outside, all or the first of them.

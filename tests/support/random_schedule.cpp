@@ -2,7 +2,6 @@
 
 #include "notation/tensor_var.hpp"
 #include "schedule/apply.hpp"
-#include "support/own_leaves.hpp"
 #include "support/random_number.hpp"
 
 namespace spdistal::test {
@@ -54,8 +53,14 @@ class Draw {
     if (machine_ && one_in(random_, 3)) return machine_->x;
     return number(1, 6);
   }
-  std::vector<TensorRef> draw(std::type_identity<std::vector<TensorRef>>, Role) {
-    return {TensorRef(std::make_shared<const TensorVar>(pick(declared_tensors(statement_))))};
+  std::vector<TensorRef> draw(std::type_identity<std::vector<TensorRef>>, Role role) {
+    if (role == Role::Optional && one_in(random_, 2)) return {};
+    std::vector<TensorVar> all = declared_tensors(statement_);
+    std::shuffle(all.begin(), all.end(), random_);
+    std::vector<TensorRef> out;
+    for (size_t k = 0; k == 0 || (k < all.size() && one_in(random_, 3)); k++)
+      out.emplace_back(std::make_shared<const TensorVar>(all[k]));
+    return out;
   }
   // Some sub-expression of the statement: whole right sides, accesses, factors.
   Expression draw(std::type_identity<Expression>, Role) {
@@ -68,7 +73,7 @@ class Draw {
     children(expr, [&](const Expr& child) { collect(child, out); });
   }
   WorkspaceName draw(std::type_identity<WorkspaceName>, Role) { return "w"; }
-  LeafName draw(std::type_identity<LeafName>, Role) { return own_leaf_for(statement_); }
+  LeafName draw(std::type_identity<LeafName>, Role) { return "cusparse"; }
   template <class E>
     requires std::is_enum_v<E> E draw(std::type_identity<E>, Role) {
       return E(number(0, int64_t(std::size(Words<E>::names)) - 1));

@@ -19,10 +19,8 @@ Segment share_of(Context& c, const std::string& name, const Segment& range, cons
                  const Expr& shares) {
   if (ir::constant_integer(shares) == 1) return range;
   Segment all{c.f.constant(name + "_from", range.begin), c.f.constant(name + "_to", range.end)};
-  auto begin_of = [&](const Expr& part) { return cut ? cut(all, part, shares) : evenly(all, part, shares); };
-  Expr end = begin_of(share + 1);
-  if (cut) end = ir::select(ir::equal(share + 1, shares), all.end, end);
-  return {c.f.constant(name + "_begin", begin_of(share)), c.f.constant(name + "_end", end)};
+  Segment mine = cut ? cut(all, share, shares) : Segment{evenly(all, share, shares), evenly(all, share + 1, shares)};
+  return {c.f.constant(name + "_begin", mine.begin), c.f.constant(name + "_end", mine.end)};
 }
 
 // A turn as a share. Pieces may have fewer than there are shares.
@@ -46,17 +44,24 @@ Expr evenly(const Segment& range, const Expr& part, const Expr& parts) {
   return range.begin + (range.end - range.begin) * part / parts;
 }
 
+CutFunction up_to_the_end(const BeginFunction& begin) {
+  return [begin](const Segment& all, const Expr& part, const Expr& parts) {
+    return Segment{begin(all, part, parts),
+                   ir::select(ir::equal(part + 1, parts), all.end, begin(all, part + 1, parts))};
+  };
+}
+
 CutFunction by_weight(const Context& c, const Segment& range, const Weight& weight) {
   // Blocks past the end have no weights.
   bool may_lie_beyond = ir::constant_integer(range.begin) != 0 || c.on_pieces();
-  return [weight, may_lie_beyond](const Segment& all, const Expr& part, const Expr& parts) -> Expr {
+  return up_to_the_end([weight, may_lie_beyond](const Segment& all, const Expr& part, const Expr& parts) -> Expr {
     Expr first = all.begin - weight.first, last = all.end - weight.first;
     Expr w0 = ir::cast(ScalarType::Int64, ir::load(weight.sums, first)),
          w1 = ir::cast(ScalarType::Int64, ir::load(weight.sums, last));
     Expr target = ir::cast(weight.sums.type.scalar, w0 + (w1 - w0) * part / parts);
     Expr found = ir::lower_bound(weight.sums, first, last, target) + weight.first;
     return may_lie_beyond ? ir::select(all.end <= all.begin, all.end, found) : found;
-  };
+  });
 }
 
 bool may_run_in_parallel(const Context& c, const Forall& loop) {

@@ -8,9 +8,14 @@
 
 namespace spdistal::lower {
 
-/// Where a part of a range begins, of so many; the first begins where the range does. None: by length.
-using CutFunction = std::function<ir::Expr(const Segment& range, const ir::Expr& part, const ir::Expr& parts)>;
+/// A part of a range, of so many that follow each other. None: by length.
+using CutFunction = std::function<Segment(const Segment& range, const ir::Expr& part, const ir::Expr& parts)>;
+/// Where a part of one length begins.
 ir::Expr evenly(const Segment& range, const ir::Expr& part, const ir::Expr& parts);
+
+/// Parts that go from where they begin to where the next one does; the last goes to the end of the range.
+using BeginFunction = std::function<ir::Expr(const Segment& range, const ir::Expr& part, const ir::Expr& parts)>;
+CutFunction up_to_the_end(const BeginFunction& begin);
 
 /// An array that tells how the work before each index adds up; index `first` stands at its beginning.
 struct Weight {

@@ -32,9 +32,10 @@ ForallLoop loop_of(Context& c, const Scope& s, const Forall& forall) {
     if (!std::all_of(needs.begin(), needs.end(), [&](const IndexVar& v) { return v == top || s.knows(v); })) break;
     Expr start =
         offset->added ? Expr(c.f.constant(c.name(up.var) + "_start", index(c, s, *offset->added))) : ir::int64(0);
+    bool whole_block = relation->block() && loop.below.empty();
     for (auto& [var, distance] : loop.below) distance = distance + start;
     loop.below.emplace_back(top, start);
-    loop.range = {loop.range.begin + start, loop.range.end + start};
+    loop.range = whole_block ? s.blocks.at(up.var) : Segment{loop.range.begin + start, loop.range.end + start};
     if (up.guard == Guard::Checked)
       loop.range.end = Expr(c.f.constant(c.name(up.var) + "_end", ir::min(loop.range.end, size(c, s, up.var))));
     if (offset->added) loop.reach = Reach::Part;

@@ -7,6 +7,7 @@
 
 #include "lower/access.hpp"
 #include "lower/bind.hpp"
+#include "lower/divide/blocks.hpp"
 #include "lower/divide/divide.hpp"
 #include "lower/iterate/pattern.hpp"
 #include "lower/questions.hpp"
@@ -226,19 +227,29 @@ class Merge {
   std::optional<std::vector<Term>> terms_;
 };
 
+// Shares have as much of what is stored below the coordinates of outermost levels each, else as many coordinates of the first
+// access.
+CutFunction cut_of(Context& c, const Scope& s, const ForallLoop& loop, const std::set<int>& walked) {
+  auto is_outermost = [&](int k) { return s.access(k).level == 0 && !window_at(c, s, k); };
+  if (std::all_of(walked.begin(), walked.end(), is_outermost))
+    return [&c, operands = std::vector<int>(walked.begin(), walked.end()), name = c.name(loop.var)](
+               const Segment& all, const Expr& part, const Expr& parts) {
+      return cut_by_weight(c, name, operands, all, part, parts);
+    };
+  return up_to_the_end(
+      [&c, &s, &loop, first = *walked.begin()](const Segment& all, const Expr& part, const Expr& parts) {
+        Segment stored = segment(c, s, first);
+        Expr here = coordinate(c, s, first, evenly(stored, part, parts));
+        // What is stored may lie outside of a part of the coordinates, or of a window.
+        if (loop.reach == Reach::Part || window_at(c, s, first)) here = ir::min(ir::max(here, all.begin), all.end);
+        return ir::select(ir::equal(part, 0) || stored.end <= stored.begin, all.begin, here);
+      });
+}
+
 }  // namespace
 
 void emit(Context& c, const Scope& s, const ForallLoop& loop, const MergePattern& pattern) {
-  int first = *pattern.where.atoms().begin();
-  // Shares have as many coordinates of the first access each.
-  auto coordinates = [&](const Segment& all, const Expr& part, const Expr& parts) {
-    Segment stored = segment(c, s, first);
-    Expr here = coordinate(c, s, first, evenly(stored, part, parts));
-    // What is stored may lie outside of a part of the coordinates, or of a window.
-    if (loop.reach == Reach::Part || window_at(c, s, first)) here = ir::min(ir::max(here, all.begin), all.end);
-    return ir::select(ir::equal(part, 0) || stored.end <= stored.begin, all.begin, here);
-  };
-  divide(c, s, loop, c.name(loop.var), loop.range, coordinates,
+  divide(c, s, loop, c.name(loop.var), loop.range, cut_of(c, s, loop, pattern.where.atoms()),
          [&](const Scope& inside, const Segment& mine, Reach reach) {
            Merge(c, inside, loop, pattern.where).emit(mine, reach);
          });

@@ -3,6 +3,7 @@
 
 #include "lower/access.hpp"
 #include "lower/bind.hpp"
+#include "lower/divide/blocks.hpp"
 #include "lower/iterate/pattern.hpp"
 #include "lower/iterate/turns.hpp"
 #include "lower/visit.hpp"
@@ -28,14 +29,20 @@ Segment where_dense_levels_are(Context& c, const IndexVar& var, Segment range) {
   return {c.f.constant(c.name(var) + "_first", range.begin), c.f.constant(c.name(var) + "_last", range.end)};
 }
 
-// The first operand whose outermost level this is tells how much there is below.
-std::optional<Weight> weight_of(Context& c, const Scope& s, const IndexVar& var) {
+// The operands whose outermost level this is tell how much there is below.
+CutFunction cut_of(Context& c, const Scope& s, const IndexVar& var, const Segment& range) {
+  std::vector<int> weighed;
   for (int k : operands_over(c, s, var)) {
     if (s.access(k).level > 0 || window_at(c, s, k) || !stores_all(next_functions(c, s, k))) continue;
-    if (c.tensor_var(k + 1).order() > 1 && c.functions(k + 1, 1).weight)
-      return Weight{c.functions(k + 1, 1).weight(c.level_of(k + 1, 1)), c.first_coordinate(k + 1, 0)};
+    if (c.tensor_var(k + 1).order() > 1 && c.functions(k + 1, 1).weight) weighed.push_back(k);
   }
-  return std::nullopt;
+  if (weighed.empty()) return {};
+  int first = weighed[0] + 1;
+  if (weighed.size() == 1)
+    return by_weight(c, range, {c.functions(first, 1).weight(c.level_of(first, 1)), c.first_coordinate(first, 0)});
+  return [&c, weighed, name = c.name(var)](const Segment& all, const Expr& part, const Expr& parts) {
+    return cut_by_weight(c, name, weighed, all, part, parts);
+  };
 }
 
 /// An access that is walked along.
@@ -76,8 +83,7 @@ void emit(Context& c, const Scope& s, const ForallLoop& loop, const RangePattern
   Segment range = loop.range;
   if (pattern.clip == Clip::ToDenseLevels) range = where_dense_levels_are(c, loop.var, range);
   else c.sweep(c.provenance.root(loop.var) ? std::vector{loop.var} : c.provenance.roots_of(loop.var));
-  std::optional<Weight> weight = weight_of(c, s, loop.var);
-  Turns turns{c.name(loop.var), range, weight, pattern.along.empty() ? Alone::Yes : Alone::No};
+  Turns turns{c.name(loop.var), range, cut_of(c, s, loop.var, range), pattern.along.empty() ? Alone::Yes : Alone::No};
   run_turns(c, s, loop, turns, [&](const Scope& inside, const Segment& mine, const ir::LoopOptions& options) {
     std::vector<Walker> walkers;
     for (int k : pattern.along) walkers.push_back(start(c, inside, k, mine.begin));

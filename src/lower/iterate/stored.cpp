@@ -59,10 +59,10 @@ struct StoredLoop {
 
   /// Groups of equal coordinates, one by one. Shares begin where a coordinate does.
   void walk_groups(const Scope& s, const Segment& positions) const {
-    auto cut = [&](const Segment& all, const Expr& part, const Expr& parts) {
+    CutFunction cut = up_to_the_end([&](const Segment& all, const Expr& part, const Expr& parts) {
       Expr here = coordinate(c, s, k, evenly(all, part, parts));
       return ir::select(all.begin < all.end, seek(c, s, k, all, here), all.end);
-    };
+    });
     divide(c, s, loop, "p" + tag, positions, cut, [&](const Scope& inside, const Segment& mine, Reach) {
       Var end = c.f.constant(tag + "_to", mine.end);
       Var p = c.f.variable("p" + tag, mine.begin);
@@ -80,10 +80,10 @@ void emit(Context& c, const Scope& s, const ForallLoop& loop, const StoredPatter
   StoredLoop stored{c, loop, k, c.level_name(k + 1, level), next_functions(c, s, k).seek != nullptr};
   Segment positions = stored.positions(s);
   if (begins_tuples(format, level)) return stored.walk_groups(s, positions);
-  std::optional<Weight> weight;
+  CutFunction cut;
   if (level + 1 < format.order() && c.functions(k + 1, level + 1).weight)
-    weight = Weight{c.functions(k + 1, level + 1).weight(c.level_of(k + 1, level + 1))};
-  Turns turns{"p" + stored.tag, positions, weight};
+    cut = by_weight(c, positions, {c.functions(k + 1, level + 1).weight(c.level_of(k + 1, level + 1))});
+  Turns turns{"p" + stored.tag, positions, cut};
   run_turns(c, s, loop, turns, [&](const Scope& inside, const Segment& mine, const ir::LoopOptions& options) {
     c.f.loop(
         turns.name, mine.begin, mine.end, [&](const Var& p) { stored.turn(inside, p, positions.end); }, options);

@@ -48,8 +48,7 @@ void run_turns(Context& c, const Scope& s, const ForallLoop& loop, const Turns& 
                   loop.sums != Sums::InShares;
   auto walk_part = [&](const Scope& inside, const Segment& mine, Reach) { walk(inside, mine, options); };
   if (by_turns) return divide_by_turns(c, s, loop, turns.name, turns.range, walk_part);
-  CutFunction cut = turns.weight ? by_weight(c, turns.range, *turns.weight) : CutFunction();
-  divide(c, s, loop, turns.name, turns.range, cut, walk_part);
+  divide(c, s, loop, turns.name, turns.range, turns.cut, walk_part);
 }
 
 }  // namespace spdistal::lower

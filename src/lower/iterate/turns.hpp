@@ -2,7 +2,6 @@
 // nothing speaks against it.
 #pragma once
 #include <functional>
-#include <optional>
 #include <string>
 
 #include "lower/divide/divide.hpp"
@@ -15,7 +14,7 @@ enum class Alone : uint8_t { Yes, No };
 struct Turns {
   std::string name;
   Segment range;
-  std::optional<Weight> weight = {};
+  CutFunction cut = {};
   Alone alone = Alone::No;
   Grain grain = Grain::Turn;
 };

@@ -27,6 +27,7 @@ std::optional<Segment> covered(Context& c, const Scope& s, const IndexVar& var) 
     std::optional<Offset> offset = offset_of(relation->replaced[0].value, part);
     if (!offset) continue;
     if (!std::all_of(needs.begin(), needs.end(), [&](const IndexVar& v) { return v == part || s.knows(v); })) continue;
+    if (relation->block() && !depends_on_outer(c, part)) return s.blocks.at(var);
     std::optional<Segment> range = covered(c, s, part);
     if (!range) return std::nullopt;
     Expr start = offset->added ? index(c, s, *offset->added) : ir::int64(0), end = range->end + start;

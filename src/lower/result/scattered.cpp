@@ -28,7 +28,7 @@ namespace {
 
 // ---- whom it suits ------------------------------------------------------------------------------------------------------
 
-// The loops whose values make up that of a variable, the most significant first: io and ii where i = io * |ii| + ii. Loops
+// The loops whose values make up that of a variable, the most significant first: io and ii where i = io * |ii| + ii, or cut(io, B) + ii. Loops
 // around the kernel stand still. None where a variable is found in another way than by dividing.
 std::optional<std::vector<IndexVar>> digits(const Context& c, const IndexVar& var) {
   if (c.provenance.determined(var, c.options.outer)) return std::vector<IndexVar>{};
@@ -37,7 +37,7 @@ std::optional<std::vector<IndexVar>> digits(const Context& c, const IndexVar& va
   std::vector<IndexVar> parts = relation->needs();
   std::optional<Offset> offset = parts.empty() ? std::nullopt : offset_of(relation->value_of(var), parts.back());
   if (relation->replaced.size() != 1 || !offset) return std::nullopt;
-  if (offset->added) {
+  if (offset->added && !relation->block()) {
     auto* blocks = offset->added->as<IndexBinary>();
     if (!blocks || blocks->op != IndexOp::Mul || !blocks->a.is<ValueOf>()) return std::nullopt;
   }

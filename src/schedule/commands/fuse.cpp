@@ -35,7 +35,9 @@ Result<> Fuse::check(const ConcreteStatement& statement) const {
       return refuse.at(inner,
                        fmt::format("the range of {} changes with {}, so that the two are no rectangle",
                                    refuse.name(inner), refuse.name(root)),
-                       "fuse the loops first, then take the positions of the fused one with pos");
+                       statement.provenance.positions_of(inner)
+                           ? "fuse the loops first, then take the positions of the fused one with pos"
+                           : "divide without weights: blocks of one size can be fused");
   return {};
 }
 

@@ -187,11 +187,11 @@ class Planner {
       const Forall& loop = chain_[k];
       for (const IndexVar& root : statement_.provenance.range_depends_on(loop.var))
         if (!statement_.provenance.determined(root, outside))
-          return refuse_.at(
-              loop.var,
-              fmt::format("the loop over {} walks positions below each {}, which the workspace takes apart",
-                          refuse_.name(loop.var), refuse_.name(root)),
-              "precompute first, then walk positions");
+          return refuse_.at(loop.var,
+                            fmt::format("the loop over {} {}, which the workspace takes apart", refuse_.name(loop.var),
+                                        schedule::changing_range(refuse_, statement_, loop.var, root)),
+                            statement_.provenance.positions_of(loop.var) ? "precompute first, then walk positions"
+                                                                         : "precompute first, then divide");
       if (!contains(command_.loops, loop.var)) out.summed.push_back(loop.var);
       if (Result<> untouched = schedule::check_untouched(command_.name, statement_, loop.var); !untouched)
         return untouched.refusal();

@@ -99,9 +99,11 @@ Result<> Reorder::check(const ConcreteStatement& statement) const {
     for (const IndexVar& root : statement.provenance.range_depends_on(loop.var))
       if (!statement.provenance.determined(root, outside))
         return refuse.at(loop.var,
-                         fmt::format("the loop over {} walks positions below each {} and cannot stand outside its loop",
-                                     refuse.name(loop.var), refuse.name(root)),
-                         "fuse the loops and walk the positions of the fused one");
+                         fmt::format("the loop over {} {} and cannot stand outside its loop", refuse.name(loop.var),
+                                     schedule::changing_range(refuse, statement, loop.var, root)),
+                         statement.provenance.positions_of(loop.var)
+                             ? "fuse the loops and walk the positions of the fused one"
+                             : "divide without weights: blocks of one size may stand anywhere");
     if (loop.tags.place == LoopPlace::Distributed && local)
       return refuse.at(
           loop.var, fmt::format("the distributed loop over {} would not be among the outermost", refuse.name(loop.var)),

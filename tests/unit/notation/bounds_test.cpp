@@ -58,6 +58,51 @@ TEST(Bounds, OfAVariableThatIsFusedWithOneWithoutValuesAreItsOwnUnlessTheLoopIsK
   EXPECT_EQ(bounds.of(j, {{f, 0}}).size(), 0);
 }
 
+// Rows of a matrix, cut by what it stores into blocks of 2, 0, 5 and 3.
+struct Weighed {
+  IndexVar i{"i"}, io{"io"}, ii{"ii"};
+  TensorVar B{{Symbol("B"), ScalarType::Float64, {Extent(10), Extent(5)}, Format({Dense, Compressed})}};
+  WeightedBlocks blocks{i, {Access{B, {i, IndexVar("j")}}}, Pieces(4)};
+  Relation cut{.replaced = {{i, IndexExpr(BlockStart{blocks, value_of(io)}) + value_of(ii), Guard::Unneeded}},
+               .made = {{io, number(4), "o"}, {ii, BlockSize{blocks, value_of(io)}, "i"}}};
+  std::vector<int64_t> starts{0, 2, 2, 7, 10};
+
+  Bounds bounds(const Provenance& provenance) const {
+    return Bounds(provenance, {}, [this](const WeightedBlocks&) -> const std::vector<int64_t>& { return starts; });
+  }
+};
+
+TEST(Bounds, AreExactForBlocksOfDifferentSizes) {
+  Weighed w;
+  Provenance provenance = of({{w.i, 10}}, {w.cut});
+  Bounds bounds = w.bounds(provenance);
+  EXPECT_EQ(bounds.size(w.io), 4);
+  EXPECT_EQ(bounds.size(w.ii), 5) << "of the largest block";
+  EXPECT_EQ(bounds.of(w.i, {}), (Range{0, 10}));
+  for (int64_t k : {0, 2, 3})
+    EXPECT_EQ(bounds.of(w.i, {{w.io, k}}), (Range{w.starts[size_t(k)], w.starts[size_t(k) + 1]})) << k;
+  EXPECT_EQ(bounds.of(w.i, {{w.io, 1}}).size(), 0);
+  EXPECT_EQ(bounds.of(w.i, {{w.io, 3}, {w.ii, 1}}), (Range{8, 9}));
+  EXPECT_EQ(bounds.of(w.i, {{w.io, 3}, {w.ii, 4}}).size(), 0) << "the block is shorter than others";
+  EXPECT_EQ(bounds.of(w.i, {{w.io, 4}}).size(), 0) << "there is no such block";
+}
+
+TEST(Bounds, AreExactForBlocksOfSuchBlocksAndForRunsOfThem) {
+  Weighed w;
+  IndexVar a("a"), b("b"), c("c"), d("d");
+  Provenance inside = of({{w.i, 10}}, {w.cut, split(w.ii, a, b, 2)});
+  EXPECT_EQ(w.bounds(inside).of(w.i, {{w.io, 2}, {a, 1}}), (Range{4, 6}));
+  EXPECT_EQ(w.bounds(inside).of(w.i, {{w.io, 2}, {a, 2}}), (Range{6, 7}));
+  EXPECT_EQ(w.bounds(inside).of(w.i, {{w.io, 0}, {a, 1}}).size(), 0);
+  Provenance outside = of({{w.i, 10}}, {w.cut, split(w.io, c, d, 3)});
+  Bounds runs = w.bounds(outside);
+  EXPECT_EQ(runs.of(w.i, {{c, 0}}), (Range{0, 7}));
+  EXPECT_EQ(runs.of(w.i, {{c, 1}}), (Range{7, 10}));
+  EXPECT_EQ(runs.blocks(w.i, {{c, 1}}).numbers, (Range{3, 4}));
+  EXPECT_EQ(runs.blocks(w.i, {{c, 1}}).values, (Range{7, 10}));
+  EXPECT_EQ(runs.of(w.i, {{c, 1}, {d, 2}}).size(), 0) << "past the last block";
+}
+
 // Rows of a matrix in CSR have up to three positions. A loop that runs for every position of every value of k has 4 * 3
 // turns at most: where a row has one position only, turn 2 stands for k = 2, where it has three for k = 0.
 TEST(Bounds, HoldWhateverTheNumberOfPositionsInARowIs) {

@@ -115,7 +115,7 @@ TEST(ScheduleText, KnowsWhereEachCommandStands) {
 TEST(ScheduleText, SignaturesNameEveryParameter) {
   std::vector<std::string> all = signatures();
   ASSERT_EQ(all.size(), command_names().size());
-  EXPECT_EQ(all[0], "divide(i, outer, inner, pieces)");
+  EXPECT_EQ(all[0], "divide(i, outer, inner, pieces, [{weights, …}])");
   EXPECT_NE(std::find(all.begin(), all.end(), "reorder(order, …)"), all.end());
   EXPECT_NE(std::find(all.begin(), all.end(), "communicate({tensors, …}, at)"), all.end());
   EXPECT_NE(std::find(all.begin(), all.end(), "bound(i, bounded, size, [kind])"), all.end());

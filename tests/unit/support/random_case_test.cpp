@@ -49,6 +49,8 @@ TEST(RandomCase, DrawsEveryFeatureOfTheLanguages) {
                                      "several pos",
                                      "fuse after pos",
                                      "distribute positions",
+                                     "divide by weight",
+                                     "distribute by weight",
                                      "pos after distribute",
                                      "communicate after distribute",
                                      "compiled",
