@@ -34,6 +34,7 @@ struct SentReport {
 struct Report {
   std::vector<PieceReport> pieces = {};
   std::vector<std::string> accesses = {};  // the result first
+  std::string leaf = {};  // the routine that computed pieces, and where it is from; empty: generated code did
   std::vector<SentReport> sent = {};
   double compile_seconds = 0;   // of the slowest rank: kernels that were not there yet
   double exchange_seconds = 0;  // of the slowest rank

@@ -6,6 +6,7 @@
 #include "spdistal/expression.hpp"
 #include "spdistal/extent.hpp"
 #include "spdistal/format.hpp"
+#include "spdistal/leaf.hpp"
 #include "spdistal/machine.hpp"
 #include "spdistal/program.hpp"
 #include "spdistal/runtime.hpp"

@@ -171,8 +171,12 @@ ExprText::Text ExprText::parts(const Expr& e) {
                     select_precedence, own};
       },
       [&](const Load& n) {
+        bool fixed = n.array.type.form == Type::Form::ConstArray;
+        bool streamed = n.once && fixed && own != ScalarType::Bool && !is_complex(own);
+        if (streamed && n.lanes == 1 && spelling_.language == Language::Cuda)
+          return primary(fmt::format("__ldcs({})", address(n.array, n.index)));
         if (n.lanes == 1) return primary(fmt::format("{}[{}]", names_.of(n.array), index(n.index)));
-        std::string_view constness = n.array.type.form == Type::Form::ConstArray ? "const " : "";
+        std::string_view constness = fixed ? "const " : "";
         return Text{fmt::format("*({}{}*){}", constness, type(whole), address(n.array, n.index)), unary_precedence,
                     own};
       },

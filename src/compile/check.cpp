@@ -21,16 +21,6 @@ using namespace notation;
 
 namespace {
 
-// What a schedule asks for that this build does in a plainer way: right, but slower than hoped for.
-void note_what_is_not_followed(std::vector<std::string>& notes, const ConcreteStatement& statement) {
-  bool leaf = false;
-  each<Forall>(statement.body, [&](const Forall& loop) { leaf |= !loop.tags.leaf.empty(); });
-  auto note = [&](bool applies, const char* text) {
-    if (applies && std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(text);
-  };
-  note(leaf, "substitute is not followed: the loops run as generated code");
-}
-
 // Every element or not, as far as storage tells.
 struct Fullness : TruthSets {
   bool access(const notation::Access& n) const { return n.tensor.format().is_dense(); }
@@ -123,7 +113,6 @@ void agree_on(runtime::Transport& transport, const ScheduledStatement& statement
 }
 
 void note_what_is_slow(Process& process, const ScheduledStatement& statement) {
-  note_what_is_not_followed(process.notes, statement.scheduled);
   note_full_result(process.notes, statement.assignment);
 }
 

@@ -10,8 +10,7 @@ namespace spdistal {
 /// Collective. Throws UserError on all ranks, naming one, where they do not mean the same statement: its text, schedule,
 /// sizes, formats, types and distributions.
 void agree_on(runtime::Transport& transport, const ScheduledStatement& statement);
-/// Notes what is right and slower than hoped for: commands that this build does in a plainer way, sparse results that store
-/// every element.
+/// Notes what is right and slower than hoped for: sparse results that store every element.
 void note_what_is_slow(Process& process, const ScheduledStatement& statement);
 /// Throws UserError where sizes are not known yet, or do not fit.
 void check_sizes(const ScheduledStatement& statement);

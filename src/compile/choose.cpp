@@ -120,7 +120,7 @@ size_t levels_to_deal_out(runtime::Transport& transport, const ConcreteStatement
   const Home& home = *walked.home;
   size_t order = walked.access.tensor.order();
   if (home.nnz() < worth_it) return 0;
-  if (adds_up_positions(statement, walked)) return order;
+  if (adds_up_positions(statement, walked) && is_scattered(transport, home)) return order;
   // Elements of the result that many positions lie below, and which are many themselves.
   if (walked.common >= 2 && walked.common < order &&
       positions_at(transport, home, walked.common - 1) >= home.nnz() / long_row)
@@ -160,7 +160,8 @@ bool is_short(const ConcreteStatement& statement, const IndexVar& var) {
 // A schedule that says nothing of processors, for GPUs.
 ConcreteStatement completed(const ConcreteStatement& statement) {
   bool parallel = false;
-  each<Forall>(statement.body, [&](const Forall& loop) { parallel |= loop.tags.parallel.has_value(); });
+  each<Forall>(statement.body,
+               [&](const Forall& loop) { parallel |= loop.tags.parallel.has_value() || !loop.tags.leaf.empty(); });
   return parallel ? statement : over_gpu(statement);
 }
 

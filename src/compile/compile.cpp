@@ -3,6 +3,7 @@
 
 #include "codegen/processor.hpp"
 #include "compile/check.hpp"
+#include "compile/substituted.hpp"
 #include "lower/workspace.hpp"
 #include "notation/presence.hpp"
 #include "passes/pipeline.hpp"
@@ -25,6 +26,7 @@ Compiled compile(Process& process, const ScheduledStatement& said, const Homes& 
   if (runs_on_gpu(out.loops()) || outer_loops(out.loops().body).empty()) out.device = gpu;
   for (CompiledCopy& copy : out.copies)
     if (runs_on_gpu(copy.loops.loops())) copy.loops.device = gpu;
+  out.routine = check_substituted(process, out, gpu ? GPU : CPU);
   out.residence = said.residence;
   out.sent = std::move(sent);
   return out;
@@ -61,7 +63,8 @@ Leaf::Leaf(const ConcreteStatement& statement, const Widths& widths, LeafOptions
       operation_(operation_of(statement)),
       statement_(lower::insert_workspace(strip_loops(statement, options_.outer), options_.outer)),
       widths_(widths_of_operands(statement_, widths)),
-      kernel_(lower::lower(statement_, lowering(statement_, widths_, options_, ScalarType::Int32))) {}
+      kernel_(lower::lower(statement_, lowering(statement_, widths_, options_, ScalarType::Int32))),
+      routine_(find_routine()) {}
 
 // passes
 const ir::Function& Leaf::function() const {
@@ -83,6 +86,7 @@ ir::Launches Leaf::launches() const { return passes::launches(function(), option
 // compile
 const codegen::Kernel& Leaf::code(Process& process) const {
   if (code_) return *code_;
+  if (routine_) return code_.emplace(calling(*routine_, statement_, process.libraries));
   if (!options_.device) return code_.emplace(process.jit.load(function()));
   std::function<ir::Launches()> instead;
   if (function().instead)

@@ -61,6 +61,8 @@ class Compiled {
   /// Sizes of the statement's tensors, as they were found to fit (`check_sizes`).
   std::vector<int64_t> fitting;
   Residence residence = Residence::AsSaid;
+  /// What replaces the loops of the leaf: "gemm (BLAS, libopenblas.so.0)"; empty: they run.
+  std::string routine = {};
   /// What ranks sent each other to agree on it.
   runtime::Ledger sent;
 

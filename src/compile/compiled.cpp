@@ -1,6 +1,8 @@
 // What loops have besides the path that `compile.cpp` shows.
 #include "compile/compile.hpp"
 
+#include "routine/match.hpp"
+
 namespace spdistal {
 
 using namespace notation;
@@ -10,6 +12,7 @@ namespace {
 std::optional<ChunkedLeaf> in_chunks(const lower::Distributed& program) {
   const Forall* loop = program.leaf.body.as<Forall>();
   if (program.loops.empty() || !loop || program.leaf.provenance.positions_of(loop->var)) return {};
+  if (routine::find_substituted(program.leaf.body)) return {};  // which is called for all of it
   ConcreteStatement leaf = program.leaf;
   IndexVar chunk(loop->var.name() + "c"), inner(loop->var.name() + "i");
   IndexExpr size = ceil_div(size_of(loop->var), number(ChunkedLeaf::chunks));

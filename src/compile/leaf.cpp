@@ -1,6 +1,7 @@
 #include "compile/leaf.hpp"
 
 #include "level/level.hpp"
+#include "routine/registry.hpp"
 
 #include <algorithm>
 
@@ -54,8 +55,11 @@ double average_row(std::span<const Access> accesses, const PatternOf& pattern) {
 
 bool runs_on_gpu(const ConcreteStatement& statement) {
   bool gpu = false;
-  each<Forall>(statement.body,
-               [&](const Forall& loop) { gpu |= loop.tags.parallel && loop.tags.parallel->unit >= Unit::GPUBlock; });
+  each<Forall>(statement.body, [&](const Forall& loop) {
+    gpu |= loop.tags.parallel && loop.tags.parallel->unit >= Unit::GPUBlock;
+    for (const routine::RoutineHandle& routine : routine::routines(loop.tags.leaf))
+      gpu |= routine->said().processor == GPU;
+  });
   return gpu;
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,6 +54,9 @@ double average_row(std::span<const notation::Access> accesses, const PatternOf& 
 bool runs_on_gpu(const notation::ConcreteStatement& statement);
 
 class Process;
+namespace routine {
+struct LeafLoops;
+}
 
 class Leaf {
  public:
@@ -68,7 +72,8 @@ class Leaf {
   const ir::Function& function() const;
   /// What a device runs of it.
   ir::Launches launches() const;
-  /// The kernel compiled for the processor that it runs on, or interpreted where there is no compiler.
+  /// The kernel compiled for the processor that it runs on, or interpreted where there is no compiler; or what calls the routine that
+  /// replaces its loops.
   const codegen::Kernel& code(Process& process) const;
   /// The device that it runs on; none: the host.
   const std::optional<memory::Place>& device() const { return options_.device; }
@@ -96,11 +101,14 @@ class Leaf {
                                  const std::vector<lower::IndexWidths>& widths, const LeafOptions& options,
                                  ScalarType positions);
 
+  std::shared_ptr<const routine::LeafLoops> find_routine();
+
   LeafOptions options_;
   notation::AssignOp operation_;
   notation::ConcreteStatement statement_;
   std::vector<lower::IndexWidths> widths_;  // of the operands
   lower::Lowered kernel_;
+  std::shared_ptr<const routine::LeafLoops> routine_;  // that one replaces: the function tells what it is to compute
   mutable std::optional<ir::Function> function_ = {};
   mutable std::optional<codegen::Kernel> code_ = {};
 };

@@ -16,6 +16,23 @@ double imbalance(runtime::Transport& transport, const Home& home, int64_t pieces
   return imbalance(transport, {&home}, equal_cuts(rows, pieces));
 }
 
+bool is_scattered(runtime::Transport& transport, const Home& home) {
+  constexpr int64_t samples = 64, near = 16;
+  int64_t counts[] = {0, 0};  // of neighbours, and of those that are far from each other
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) {
+    if (home.owns_nothing(q)) continue;
+    const Pattern& pattern = home.piece(q).pattern();
+    const LevelArrays& last = pattern.level(pattern.order() - 1);
+    auto coordinate = functions_of(pattern.format().levels().back()).coordinate;
+    for (int64_t p = 0; p + 1 < last.positions; p += last.positions / samples + 1) {
+      counts[0]++;
+      counts[1] += std::abs(coordinate(last, p + 1) - coordinate(last, p)) > near;
+    }
+  }
+  transport.allreduce(counts, std::size(counts), ScalarType::Int64, runtime::ReduceOp::Sum);
+  return 2 * counts[1] > counts[0];
+}
+
 bool shares_pattern(const ConcreteStatement& statement, const notation::Access& operand) {
   std::optional<notation::Access> shared = lower::shared_operand(statement);
   return shared && shared->tensor == operand.tensor && shared->indices == operand.indices;

@@ -36,4 +36,8 @@ std::vector<TensorRef> weights_of(const notation::ConcreteStatement& statement, 
 /// Collective. The most stored elements in a block of the first level's dimension, over their mean.
 double imbalance(runtime::Transport& transport, const Home& home, int64_t pieces);
 
+/// Collective. Are coordinates of the last level that follow each other mostly far apart, by a sample of them? What is read at
+/// them comes from all over memory then.
+bool is_scattered(runtime::Transport& transport, const Home& home);
+
 }  // namespace spdistal

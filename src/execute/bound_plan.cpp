@@ -150,6 +150,10 @@ std::string BoundPlan::kernel() {
   return launcher_.kernel();
 }
 
-Report BoundPlan::report() const { return collect(transport_, notes_, program_.plan, *tasks_, home_shares()); }
+Report BoundPlan::report() const {
+  Report out = collect(transport_, notes_, program_.plan, *tasks_, home_shares());
+  out.leaf = compiled_.routine;
+  return out;
+}
 
 }  // namespace spdistal

@@ -166,6 +166,7 @@ std::string Execution::plan() const {
 Report Execution::whole_report() const {
   Report out{.pieces = {{last_.non_zeros, last_.seconds}}};
   for (const plan::AccessPlan& access : compiled_.program().plan.accesses) out.accesses.push_back(access.text);
+  out.leaf = compiled_.routine;
   out.compile_seconds = last_.compile_seconds;
   return out;
 }

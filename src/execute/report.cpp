@@ -84,6 +84,7 @@ std::string sent_of(const Report& report) {
 
 std::string Report::str() const {
   std::string out = table_of(*this);
+  if (!leaf.empty()) out += fmt::format("leaf {}\n", leaf);
   for (const std::string& access : accesses) out += line_of(*this, access);
   out += sent_of(*this);
   out += fmt::format("imbalance of non-zeros {:.2f}\n", imbalance());
@@ -128,11 +129,13 @@ std::string json_of(const SentReport& sent) {
 std::string Report::json() const {
   auto element = [](const auto& item) { return json_of(item); };
   return fmt::format(
-      "{{\"pieces\": [{}],\n \"accesses\": [{}],\n \"sent\": [{}],\n \"bytes_sent\": {}, \"messages_sent\": {}, "
+      "{{\"pieces\": [{}],\n \"accesses\": [{}],\n \"leaf\": {},\n \"sent\": [{}],\n \"bytes_sent\": {}, "
+      "\"messages_sent\": {}, "
       "\"imbalance\": {:.6f},\n \"compile_seconds\": {:.9f}, \"exchange_seconds\": {:.9f}, \"overlapped\": {}, "
       "\"planned\": {}}}\n",
-      join(pieces, ",\n            ", element), join(accesses, ", ", quoted), join(sent, ",\n          ", element),
-      bytes_sent(), messages_sent(), imbalance(), compile_seconds, exchange_seconds, overlapped, planned);
+      join(pieces, ",\n            ", element), join(accesses, ", ", quoted), quoted(leaf),
+      join(sent, ",\n          ", element), bytes_sent(), messages_sent(), imbalance(), compile_seconds,
+      exchange_seconds, overlapped, planned);
 }
 
 }  // namespace spdistal

@@ -90,7 +90,10 @@ struct Unary      { UnaryOp op; Expr a;                          static constexp
 struct Binary     { BinaryOp op; Expr a, b;                      static constexpr auto fields = std::tuple{&Binary::op, &Binary::a, &Binary::b}; };
 struct Select     { Expr cond, yes, no;                          static constexpr auto fields = std::tuple{&Select::cond, &Select::yes, &Select::no}; };
 /// array[index], or the `lanes` elements from there on.
-struct Load       { Var array; Expr index; int lanes = 1;        static constexpr auto fields = std::tuple{&Load::array, &Load::index, &Load::lanes}; };
+/// Consecutive elements from the index on, as many as there are lanes. Once: nobody reads them again soon, so caches need not keep
+/// them.
+struct Load       { Var array; Expr index; int lanes = 1; bool once = false;
+                    static constexpr auto fields = std::tuple{&Load::array, &Load::index, &Load::lanes, &Load::once}; };
 struct Cast       { ScalarType type; Expr value;                 static constexpr auto fields = std::tuple{&Cast::type, &Cast::value}; };
 struct Call       { Math function; std::vector<Expr> args;       static constexpr auto fields = std::tuple{&Call::function, &Call::args}; };
 /// The first position in [lo, hi) of an ascending array whose element is >= value (Lower) or > value (Upper), else hi.

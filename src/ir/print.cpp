@@ -204,7 +204,8 @@ class Printer {
         },
         [&](const Load& n) {
           std::string lanes = n.lanes == 1 ? "" : fmt::format(" x {}", n.lanes);
-          return Parts(fmt::format("{}[{}{}]", name(n.array), expr(n.index), lanes), primary_precedence);
+          return Parts(fmt::format("{}[{}{}{}]", name(n.array), expr(n.index), lanes, n.once ? " once" : ""),
+                       primary_precedence);
         },
         [&](const Cast& n) {
           return Parts(fmt::format("{}({})", spdistal::name_of(n.type), expr(n.value)), primary_precedence);

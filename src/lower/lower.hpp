@@ -92,6 +92,9 @@ struct Lowered {
   std::vector<LevelOfTensor> whole_levels;
   /// Variables of which loops (or positions of a dense level) visit every value they come to, whatever is stored.
   std::vector<IndexVar> swept;
+  /// May coordinates have other numbers where the function only finds places by them (`numbered_levels`)? Not where a routine runs
+  /// in its place, of which nobody knows what it does with them.
+  bool may_be_numbered = true;
 };
 
 struct Options {

@@ -130,6 +130,9 @@ class CoordinateUses {
 
 }  // namespace
 
-std::vector<NumberedLevels> numbered_levels(const Lowered& kernel) { return CoordinateUses(kernel).found(); }
+std::vector<NumberedLevels> numbered_levels(const Lowered& kernel) {
+  if (!kernel.may_be_numbered) return {};
+  return CoordinateUses(kernel).found();
+}
 
 }  // namespace spdistal::lower

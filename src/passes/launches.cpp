@@ -9,7 +9,7 @@
 #include "ir/build.hpp"
 #include "passes/carried.hpp"
 #include "passes/grid.hpp"
-#include "passes/row_sums.hpp"
+#include "passes/row_grids.hpp"
 #include "passes/tables.hpp"
 
 namespace spdistal::passes {
@@ -64,7 +64,7 @@ class Outliner {
           ParallelRegion region{n.share, n.count, n.setup, n.body, ascending_};
           std::string name = next_name();
           if (auto grids = table_grids(region, name, mapping_)) by_tables(*grids, region, out);
-          else if (auto sums = row_sum_grids(region, name, mapping_)) by_blocks(*sums, out);
+          else if (auto sums = row_grids(region, name, mapping_)) by_blocks(*sums, out);
           else out.push_back(grid_of(region, name, mapping_));
         },
         [&](const Resize&) { out.push_back(s); }, [&](const Shrink&) { out.push_back(s); },
@@ -96,9 +96,9 @@ class Outliner {
     out.push_back(std::make_shared<const Choice>(Choice{Expr(grids.queued) > 0, far, {}}));
   }
 
-  static void by_blocks(const RowSumGrids& grids, DeviceSteps& out) {
+  static void by_blocks(const RowGrids& grids, DeviceSteps& out) {
     Stmt rows = Allocate{grids.rows, grids.blocks + 1, Fill::Uninitialised};
-    out.push_back(std::make_shared<const Choice>(Choice{grids.blocks > 0, {rows, grids.look_up, grids.sums}, {}}));
+    out.push_back(std::make_shared<const Choice>(Choice{grids.blocks > 0, {rows, grids.look_up, grids.walk}, {}}));
   }
 
   // A loop that the host does not need to see.

@@ -21,8 +21,9 @@ namespace spdistal {
 namespace {
 
 const std::vector<std::string> known_variables = {
-    "SPDISTAL_CACHE_BYTES", "SPDISTAL_CACHE_DIR", "SPDISTAL_CHECK_COLLECTIVES", "SPDISTAL_COMPILER", "SPDISTAL_GPU",
-    "SPDISTAL_NVRTC",       "SPDISTAL_THREADS"};
+    "SPDISTAL_BLAS",     "SPDISTAL_CACHE_BYTES", "SPDISTAL_CACHE_DIR", "SPDISTAL_CHECK_COLLECTIVES",
+    "SPDISTAL_COMPILER", "SPDISTAL_CUSPARSE",    "SPDISTAL_GPU",       "SPDISTAL_NVRTC",
+    "SPDISTAL_THREADS"};
 
 std::string variable(const char* name, const std::string& otherwise = {}) {
   const char* value = std::getenv(name);
@@ -94,6 +95,7 @@ ProcessOptions ProcessOptions::from_environment() {
   if (gpu != "cuda" && gpu != "interpreted")
     throw UserError(fmt::format("SPDISTAL_GPU is '{}', neither cuda nor interpreted", gpu));
   out.gpu = {gpu == "cuda" ? GpuOptions::Kind::Cuda : GpuOptions::Kind::Interpreted, variable("SPDISTAL_NVRTC")};
+  out.libraries = {variable("SPDISTAL_BLAS"), variable("SPDISTAL_CUSPARSE")};
   out.jit.cache_bytes = count_in("SPDISTAL_CACHE_BYTES", 0, "bytes").value_or(out.jit.cache_bytes);
   if (auto threads = count_in("SPDISTAL_THREADS", 1, "threads")) out.threads = threads;
   return out;
@@ -106,10 +108,13 @@ Process::Process(ProcessOptions options, std::shared_ptr<runtime::Transport> ran
       }()),
       context(options.threads.value_or(omp_get_max_threads()), options.smallest_shared),
       overlap_bytes(options.overlap_bytes),
+      libraries(options.libraries),
       gpu_settings_{options.gpu, options.jit.cache_folder, options.jit.cache_bytes},
       checks_collectives_(options.check_collectives),
       shares_processors_(!options.threads),
-      ranks_(std::move(ranks)) {}
+      ranks_(std::move(ranks)) {
+  if (options.gpu.kind == GpuOptions::Kind::Interpreted) libraries.gpu = routine::Libraries::Gpu::Interpreted;
+}
 
 runtime::Transport& Process::transport() {
   if (!transport_) connect(ranks_ ? ranks_ : start_ranks());

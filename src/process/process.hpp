@@ -8,6 +8,7 @@
 
 #include "codegen/gpu.hpp"
 #include "codegen/jit.hpp"
+#include "routine/libraries.hpp"
 #include "runtime/device/host_context.hpp"
 #include "runtime/transport/transport.hpp"
 
@@ -19,7 +20,8 @@ struct GpuOptions {
   std::string nvrtc = {};  // a file; empty: as the loader finds it
 };
 
-/// Read once, here and nowhere else: SPDISTAL_CACHE_DIR (compiled kernels; default the user's cache folder),
+/// Read once, here and nowhere else: SPDISTAL_BLAS (the file of the BLAS that `gemm` is from, where the loader's first is not the one), SPDISTAL_CUSPARSE
+/// (likewise NVIDIA's), SPDISTAL_CACHE_DIR (compiled kernels; default the user's cache folder),
 /// SPDISTAL_CACHE_BYTES (that they take there at most: those used least recently go; default 256 MiB, 0 keeps none),
 /// SPDISTAL_CHECK_COLLECTIVES (1: ranks that make different collective calls are told which; default in debug builds),
 /// SPDISTAL_COMPILER (default the one of the library; empty: interpret), SPDISTAL_GPU (cuda; interpreted: on the host, slow
@@ -28,6 +30,7 @@ struct GpuOptions {
 struct ProcessOptions {
   codegen::JitOptions jit;
   GpuOptions gpu = {};
+  routine::Libraries libraries = {};
   std::optional<int64_t> threads = {};
   int64_t smallest_shared = 0;      // stored elements below which a kernel runs on one thread
   int64_t overlap_bytes = 1 << 16;  // from other ranks: computing meanwhile pays from so many on
@@ -63,6 +66,7 @@ class Process {
   codegen::Jit jit;
   runtime::HostContext context;
   int64_t overlap_bytes;
+  routine::Libraries libraries;    // that leaf routines are of
   std::vector<std::string> notes;  // what a user should know, such as that there is no compiler
 
  private:

@@ -41,6 +41,11 @@ def run(*arguments, gpu=None, ranks=None):
 
 
 class Gpus(unittest.TestCase):
+    def test_a_library_that_knows_nothing_of_interpreted_gpus_is_refused_there(self):
+        done = run(*SPMV, "-m", "1,gpu", "-s", "substitute({i,j},cusparse)", gpu="interpreted")
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("cusparse is asked for, and GPUs are interpreted", done.stderr)
+
     @unittest.skipIf(has_driver(), "there is an NVIDIA driver on this machine")
     def test_a_machine_without_one_refuses_and_computes_nothing(self):
         units = ("-s", "parallelize(i,GPUThread)")
@@ -73,15 +78,17 @@ class Gpus(unittest.TestCase):
                 done = run(*SPMV, "-m", "1,gpu", "-s", schedule, "--check", gpu="interpreted")
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-    def test_positions_are_dealt_out_where_they_are_added_up_or_rows_are_few_or_far_longer_than_others(self):
+    def test_positions_are_dealt_out_where_what_is_gathered_is_added_up_or_rows_are_few_or_far_longer_than_others(self):
         fibres = ("-f", "B:dss", "-g", "B:uniform,200,200,200,80000")
         sddmm = ("A(i,j) = B(i,j) * C(i,k) * D(k,j)", "-f", "A:ds", "-f", "B:ds", "-g", "C:random", "-g", "D:random",
-                 "-n", "k=4")
+                 "-n", "k=32")
         chosen = {
-            "skewed rows": ((*sddmm, "-g", "B:rmat,13,12"), "fp_begin = B_stored * worker / shares"),
+            "skewed rows": ((*sddmm, "-g", "B:rmat,13,12"), "__shared__ int64_t rows_of[256]"),
             "even rows": ((*sddmm, "-g", "B:banded,8000,11"), "worker < size_i"),
-            "rows added up": (("a(i) = B(i,j) * c(j)", "-f", "B:ds", "-g", "B:banded,8000,11", "-g", "c:random"),
+            "rows added up": (("a(i) = B(i,j) * c(j)", "-f", "B:ds", "-g", "B:uniform,8000,8000,80000", "-g", "c:random"),
                               "__shared__ double products[2048]"),
+            "rows of neighbours": (("a(i) = B(i,j) * c(j)", "-f", "B:ds", "-g", "B:banded,8000,11", "-g", "c:random"),
+                                   "worker < size_i"),
             "fibres": (("A(i,j) = B(i,j,k) * c(k)", "-f", "A:ds", *fibres, "-g", "c:random"),
                        "__shared__ double products[2048]"),
             "slices": (("A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", *fibres, "-g", "C:random", "-g", "D:random",

@@ -121,6 +121,14 @@ class Outputs(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertEqual(done.stdout, "a: 2, 2 stored\n  a(0) = 3\n  a(1) = 3\n")
 
+    def test_a_library_that_is_not_there_is_named_before_anything_is_computed(self):
+        done = subprocess.run([TOOL, "A(i,j) = B(i,k) * C(k,j)", "-n", "i=4", "-n", "j=4", "-n", "k=4", "-g", "B:ones", "-g", "C:ones",
+                               "-s", "substitute({i,j,k},gemm)"], capture_output=True, text=True, timeout=120, check=False,
+                              env={**os.environ, "SPDISTAL_BLAS": "/nowhere/libblas.so"})
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("gemm is asked for, but /nowhere/libblas.so is no BLAS", done.stderr)
+        self.assertIn("SPDISTAL_BLAS", done.stderr)
+
     def test_looking_at_a_program_changes_nothing(self):
         total = ("s += b(i)", "-n", "i=3", "-g", "b:ones")
         grown = ("A(i,j) = A(i,j) + B(i,j)", "-f", "A:ds", "-f", "B:ds", "-g", "B:banded,6,3", "-g", "A:banded,6,1")

@@ -2,6 +2,7 @@
 
 #include "notation/tensor_var.hpp"
 #include "schedule/apply.hpp"
+#include "support/own_leaves.hpp"
 #include "support/random_number.hpp"
 
 namespace spdistal::test {
@@ -73,7 +74,7 @@ class Draw {
     children(expr, [&](const Expr& child) { collect(child, out); });
   }
   WorkspaceName draw(std::type_identity<WorkspaceName>, Role) { return "w"; }
-  LeafName draw(std::type_identity<LeafName>, Role) { return "cusparse"; }
+  LeafName draw(std::type_identity<LeafName>, Role) { return own_leaf_for(statement_); }
   template <class E>
     requires std::is_enum_v<E> E draw(std::type_identity<E>, Role) {
       return E(number(0, int64_t(std::size(Words<E>::names)) - 1));

@@ -45,6 +45,7 @@ std::optional<Expr> base_of(const Expr& index, const For& loop) {
   inside.variables.insert(loop.var.symbol);
   if (is_k(index)) return int64(0);
   auto* sum = index.as<Binary>();
+  if (sum && sum->op == BinaryOp::Sub && is_k(sum->a) && !inside.touches(sum->b)) return zero(type_of(sum->b)) - sum->b;
   if (!sum || sum->op != BinaryOp::Add) return {};
   if (is_k(sum->b) && !inside.touches(sum->a)) return sum->a;
   if (is_k(sum->a) && !inside.touches(sum->b)) return sum->b;

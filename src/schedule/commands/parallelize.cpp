@@ -15,6 +15,15 @@ namespace {
 
 bool is_gpu(Unit unit) { return unit >= Unit::GPUBlock; }
 
+// What replaces loops inside of this one, if anything does.
+std::string routine_inside(const Forall& loop) {
+  std::string out;
+  each<Forall>(loop.body, [&](const Forall& inside) {
+    if (!inside.tags.leaf.empty()) out = inside.tags.leaf;
+  });
+  return out;
+}
+
 }  // namespace
 
 Result<> Parallelize::check(const ConcreteStatement& statement) const {
@@ -32,6 +41,9 @@ Result<> Parallelize::check(const ConcreteStatement& statement) const {
     has_loops = true;
     if (!inside.tags.communicate.empty()) fetches = inside.var;
   });
+  if (std::string by = routine_inside(loop); !by.empty())
+    return refuse.at(i, fmt::format("{} runs inside the loop over {}", by, refuse.name(i)),
+                     "a routine is called by one thread, and divides its work among threads itself");
   if (fetches)
     return refuse.at(
         *fetches,

@@ -1,0 +1,41 @@
+// Inside the mapping of kernels to grids: rows that shares of their positions walk along. A block takes as many positions as it
+// has room for, in the place of a share, however long rows are; the row that each block begins in is looked up before, by a grid
+// of its own.
+//
+// Rows that are added up (`rows/sums.cpp`) are added up in shared memory, long ones by all lanes of a warp. What a block reads
+// along its positions it reads in whole lines:
+//
+//   begin = …; end = …, of share t              p = begin + thread, begin + thread + 256, …
+//   row = the one with begin in it                products[p - begin] = B[p] * c[crd[p]]
+//   while pos[row] < end                        wait
+//     sum = 0                                   row = first + thread, first + thread + 256, …
+//     for p in max(pos[row], begin)        →      sum = 0
+//           .. min(pos[row + 1], end)             for p in max(pos[row], begin) .. min(pos[row + 1], end)
+//       sum = sum + B[p] * c[crd[p]]                sum = sum + products[p - begin]
+//     a[row] = sum, or a[row] += sum              a[row] = sum, or a[row] += sum
+//     row = row + 1
+//
+// Positions that are written one by one (`rows/apart.cpp`) are dealt out to lanes, each with its row:
+//
+//   while pos[row] < end                        p = begin + thread: rows_of[p - begin] = the row with p in it
+//     for p in …                                wait
+//       sum = 0                            →    for p in eight of the block's positions, by eight lanes
+//       for k …: sum += …                         row = rows_of[p - begin]
+//       A[p] = sum                                …
+#pragma once
+#include <optional>
+
+#include "passes/grid.hpp"
+
+namespace spdistal::passes {
+
+struct RowGrids {
+  ir::Var rows;      // int64: the row that each block begins in, and the one that the last ends in
+  ir::Expr blocks;   // how many there are
+  ir::Grid look_up;  // fills `rows`
+  ir::Grid walk;
+};
+/// Nothing where a share does anything else.
+std::optional<RowGrids> row_grids(const ParallelRegion& region, const std::string& name, const GridMapping& mapping);
+
+}  // namespace spdistal::passes

@@ -1,0 +1,141 @@
+#include "passes/rows/walked.hpp"
+
+#include <algorithm>
+
+#include "ir/analysis.hpp"
+#include "ir/build.hpp"
+#include "ir/substitute.hpp"
+#include "passes/cursors.hpp"
+
+namespace spdistal::passes {
+
+using namespace ir;
+
+namespace {
+
+bool is_constant(const Stmt& s) {
+  auto* declared = s.as<Declare>();
+  return declared && declared->mutability == Mutability::Const;
+}
+const Declare* variable(const Stmt& s) {
+  auto* declared = s.as<Declare>();
+  return declared && declared->mutability == Mutability::Mutable ? declared : nullptr;
+}
+
+/// An operand of a minimum or maximum that a statement leaves as it is.
+std::optional<Var> fixed_bound(const Expr& e, BinaryOp op, const Changes& inside) {
+  auto* bound = e.as<Binary>();
+  if (!bound || bound->op != op) return {};
+  for (const Expr& side : {bound->a, bound->b})
+    if (auto* v = side.as<Var>(); v && !inside.touches(side)) return *v;
+  return {};
+}
+
+/// Does a statement go on to the next row, or over some that have no positions?
+bool goes_on_from(const Stmt& s, const Var& row) {
+  if (auto* step = s.as<Assign>()) return is_increment(*step, row);
+  auto* choice = s.as<If>();
+  std::vector<Stmt> over = choice ? flat(choice->then) : std::vector<Stmt>{};
+  std::vector<Stmt> next = choice && choice->otherwise ? flat(*choice->otherwise) : std::vector<Stmt>{};
+  if (over.size() != 1 || next.size() != 1) return false;
+  auto *found = over[0].as<Assign>(), *step = next[0].as<Assign>();
+  return found && step && holds<Search>(found->value) && is_increment(*step, row);
+}
+
+std::optional<RowTurns> row_turns(const Stmt& body, const Var& row) {
+  std::vector<Stmt> stmts = flat(body), constants;
+  size_t at = 0;
+  std::optional<Declare> sum;
+  for (; at < stmts.size() && stmts[at].is<Declare>(); at++) {
+    if (is_constant(stmts[at])) constants.push_back(stmts[at]);
+    else if (std::exchange(sum, *variable(stmts[at]))) return {};
+  }
+  auto* loop = at < stmts.size() ? stmts[at].as<For>() : nullptr;
+  if (!loop || constant_integer(loop->step) != 1 || at + 2 > stmts.size() || !goes_on_from(stmts.back(), row))
+    return {};
+  std::vector<Stmt> after(stmts.begin() + long(at) + 1, stmts.end() - 1);
+  Stmt rest = Block{after};
+  if (!assigned_outside(rest).empty() || holds<For, While, Break, Allocate, Sort>(rest)) return {};
+  return RowTurns{constants, sum, *loop, after};
+}
+
+struct PositionRange {
+  Expr begin, end;
+};
+/// Where shares are dealt out evenly: of number t it is base + size * t / count.
+std::optional<PositionRange> all_of(const Expr& begin, const ParallelRegion& region) {
+  auto* sum = begin.as<Binary>();
+  bool shifted = sum && sum->op == BinaryOp::Add;
+  Expr base = shifted ? sum->a : int64(0), rest = shifted ? sum->b : begin;
+  auto* part = rest.as<Binary>();
+  auto* all = part && part->op == BinaryOp::Div ? part->a.as<Binary>() : nullptr;
+  if (!all || all->op != BinaryOp::Mul || all->b != Expr(region.item) || part->b != region.count) return {};
+  PositionRange out{base, base + all->a};
+  if (has_loads(begin) || Changes{{region.item.symbol}, {}}.touches(out.end)) return {};
+  return out;
+}
+
+/// Where each share begins where the one before ends, and nothing else tells them apart; takes its bounds out of its constants.
+std::optional<PositionRange> dealt_out(const ParallelRegion& region, std::vector<Stmt>& constants, const Var& from,
+                                       const Var& to) {
+  Stmt scope = Block{constants};
+  Expr begin = expanded(from, scope), end = expanded(to, scope);
+  std::erase_if(constants, [&](const Stmt& s) {
+    const Symbol& symbol = s.as<Declare>()->var.symbol;
+    return symbol == from.symbol || symbol == to.symbol;
+  });
+  Changes share{{region.item.symbol}, {}};
+  for (const Stmt& s : constants)
+    if (share.touches(expanded(s.as<Declare>()->init, scope))) return {};
+  if (end != substitute(begin, {{region.item.symbol, Expr(region.item) + 1}})) return {};
+  return all_of(begin, region);
+}
+
+}  // namespace
+
+std::optional<WalkedRows> walked_rows(const ParallelRegion& region) {
+  std::vector<Stmt> stmts = flat(region.body);
+  std::optional<Expr> asked;  // of a share, before it is walked along
+  if (auto* guarded = stmts.empty() ? nullptr : stmts.back().as<If>(); guarded && !guarded->otherwise) {
+    asked = guarded->cond;
+    std::vector<Stmt> inner = flat(guarded->then);
+    stmts.pop_back();
+    stmts.insert(stmts.end(), inner.begin(), inner.end());
+  }
+  if (stmts.size() < 2) return {};
+  const Declare* row = variable(stmts[stmts.size() - 2]);
+  auto* rows = stmts.back().as<While>();
+  std::vector<Stmt> constants(stmts.begin(), stmts.end() - 2);
+  if (!row || !rows || !std::all_of(constants.begin(), constants.end(), is_constant)) return {};
+  std::vector<Var> moved = assigned_outside(rows->body);
+  if (moved.size() != 1 || moved[0].symbol != row->var.symbol) return {};
+  std::optional<RowTurns> in_row = row_turns(rows->body, row->var);
+  auto* less = rows->cond.as<Binary>();
+  if (!in_row || !less || less->op != BinaryOp::Lt) return {};
+  Changes inside = changes(rows->body);
+  std::optional<Var> begin = fixed_bound(expanded(in_row->positions.lo, rows->body), BinaryOp::Max, inside);
+  std::optional<Var> end = fixed_bound(expanded(in_row->positions.hi, rows->body), BinaryOp::Min, inside);
+  if (!begin || !end || begin->type != Int64 || end->type != Int64) return {};
+  if (less->b != Expr(*end) || (asked && *asked != (Expr(*begin) < Expr(*end)))) return {};
+  std::optional<PositionRange> all = dealt_out(region, constants, *begin, *end);
+  if (!all) return {};
+  return WalkedRows{constants, *begin, *end, all->begin, all->end, *row, rows->cond, *in_row};
+}
+
+Expr RowBlocks::count() const { return (walk.all_end - walk.all_begin + (room - 1)) / room; }
+
+Expr RowBlocks::begin_of(const Expr& block) const { return min(walk.all_begin + block * room, walk.all_end); }
+
+Expr RowBlocks::row_of(const Expr& block) const {
+  Expr row = expanded(walk.row.init, Block{walk.constants});
+  return wide(substitute(row, {{walk.begin.symbol, begin_of(block)}}));
+}
+
+std::vector<Stmt> RowBlocks::declarations(const Expr& block) const {
+  std::vector<Stmt> out = walk.constants;
+  out.push_back(declare(walk.begin, begin_of(block)));
+  out.push_back(declare(walk.end, begin_of(block + 1)));
+  return out;
+}
+
+}  // namespace spdistal::passes

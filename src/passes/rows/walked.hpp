@@ -1,0 +1,53 @@
+// Inside of row grids: shares that walk along rows, found in the loops of a kernel, and the blocks that take their positions.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "passes/grid.hpp"
+
+namespace spdistal::passes {
+
+/// What is done in a row.
+struct RowTurns {
+  std::vector<ir::Stmt> constants;
+  std::optional<ir::Declare> sum;  // what positions are added up in, if they are
+  ir::For positions;               // those of the row that are in the share
+  std::vector<ir::Stmt> after;     // what is done with the sum
+};
+
+/// A share's walk along the rows of its positions. Each share begins where the one before ends, and nothing else tells them
+/// apart.
+struct WalkedRows {
+  std::vector<ir::Stmt> constants;  // of all shares
+  ir::Var begin, end;               // positions of the share
+  ir::Expr all_begin, all_end;      // of all shares together
+  ir::Declare row;                  // where the walk begins
+  ir::Expr goes_on;                 // has the share something of the row?
+  RowTurns in_row;
+};
+std::optional<WalkedRows> walked_rows(const ParallelRegion& region);
+
+/// Blocks in the place of shares: each takes so many positions.
+struct RowBlocks {
+  const WalkedRows& walk;
+  int64_t room;
+
+  ir::Expr count() const;
+  ir::Expr begin_of(const ir::Expr& block) const;
+  /// The row with the block's first position in it.
+  ir::Expr row_of(const ir::Expr& block) const;
+  /// What a block has to declare before it walks.
+  std::vector<ir::Stmt> declarations(const ir::Expr& block) const;
+};
+
+/// What each thread of a block does, and of how many.
+struct BlockBody {
+  int threads;
+  std::function<ir::Stmt(const ir::Var& rows, const ir::Var& block, const ir::Var& thread)> body;
+};
+/// Rows that are added up; nothing where they are not.
+std::optional<BlockBody> summing_block(const RowBlocks& blocks);
+/// Positions that are written one by one, each by some lanes; nothing where they are not.
+std::optional<BlockBody> block_of_positions(const RowBlocks& blocks, const GridMapping& mapping);
+
+}  // namespace spdistal::passes

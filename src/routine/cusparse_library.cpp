@@ -1,0 +1,114 @@
+#include "routine/cusparse_library.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "base/text.hpp"
+#include "spdistal/error.hpp"
+
+namespace spdistal::routine {
+namespace {
+
+const std::vector<std::string> usual = {"libcusparse.so.12", "libcusparse.so.13", "libcusparse.so",
+                                        "/usr/local/cuda/lib64/libcusparse.so"};
+const std::vector<std::string> usual_blas = {"libcublas.so.12", "libcublas.so.13", "libcublas.so",
+                                             "/usr/local/cuda/lib64/libcublas.so"};
+
+// Functions of a library by name; false where one is not there.
+class Symbols {
+ public:
+  explicit Symbols(const std::string& file) : library_(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {}
+
+  template <class F>
+  bool get(F& function, const char* name) const {
+    function = library_ ? reinterpret_cast<F>(dlsym(library_, name)) : nullptr;
+    return function != nullptr;
+  }
+
+ private:
+  void* library_;
+};
+
+std::shared_ptr<const Cusparse> load_from(const std::string& file) {
+  Symbols s(file);
+  auto out = std::make_shared<Cusparse>();
+  bool all =
+      s.get(out->cusparseCreate, "cusparseCreate") && s.get(out->cusparseCreateCsr, "cusparseCreateCsr") &&
+      s.get(out->cusparseDestroySpMat, "cusparseDestroySpMat") &&
+      s.get(out->cusparseSpMatSetValues, "cusparseSpMatSetValues") &&
+      s.get(out->cusparseCreateDnVec, "cusparseCreateDnVec") &&
+      s.get(out->cusparseDestroyDnVec, "cusparseDestroyDnVec") &&
+      s.get(out->cusparseDnVecSetValues, "cusparseDnVecSetValues") &&
+      s.get(out->cusparseCreateDnMat, "cusparseCreateDnMat") &&
+      s.get(out->cusparseDestroyDnMat, "cusparseDestroyDnMat") &&
+      s.get(out->cusparseDnMatSetValues, "cusparseDnMatSetValues") &&
+      s.get(out->cusparseSpMV_bufferSize, "cusparseSpMV_bufferSize") && s.get(out->cusparseSpMV, "cusparseSpMV") &&
+      s.get(out->cusparseSpMM_bufferSize, "cusparseSpMM_bufferSize") && s.get(out->cusparseSpMM, "cusparseSpMM") &&
+      s.get(out->cusparseSDDMM_bufferSize, "cusparseSDDMM_bufferSize") && s.get(out->cusparseSDDMM, "cusparseSDDMM");
+  if (!all) return nullptr;
+  out->file = file.substr(file.rfind('/') + 1);
+  return out;
+}
+
+std::shared_ptr<const Cublas> load_blas_from(const std::string& file) {
+  Symbols s(file);
+  auto out = std::make_shared<Cublas>();
+  bool all = s.get(out->cublasCreate, "cublasCreate_v2") && s.get(out->sdgmm, "cublasSdgmm") &&
+             s.get(out->ddgmm, "cublasDdgmm") && s.get(out->cdgmm, "cublasCdgmm") && s.get(out->zdgmm, "cublasZdgmm") &&
+             s.get(out->saxpy, "cublasSaxpy_v2") && s.get(out->daxpy, "cublasDaxpy_v2") &&
+             s.get(out->caxpy, "cublasCaxpy_v2") && s.get(out->zaxpy, "cublasZaxpy_v2");
+  return all ? out : nullptr;
+}
+
+}  // namespace
+
+int Cusparse::number_of(ScalarType type) {
+  switch (type) {
+    case ScalarType::Int32: return 2;    // CUSPARSE_INDEX_32I
+    case ScalarType::Int64: return 3;    // CUSPARSE_INDEX_64I
+    case ScalarType::Float32: return 0;  // CUDA_R_32F
+    case ScalarType::Float64: return 1;  // CUDA_R_64F
+    case ScalarType::Complex64: return 4;
+    default: return 5;
+  }
+}
+
+void Cusparse::check(int status, const char* what) {
+  if (status != 0) throw SystemError(fmt::format("cuSPARSE failed to {}: status {}", what, status));
+}
+
+std::shared_ptr<const Cusparse> Cusparse::load(const std::string& file) {
+  static std::mutex mutex;
+  static std::map<std::string, std::shared_ptr<const Cusparse>> loaded;
+  std::lock_guard lock(mutex);
+  if (auto known = loaded.find(file); known != loaded.end()) return known->second;
+  std::shared_ptr<const Cusparse> found;
+  for (const std::string& candidate : file.empty() ? usual : std::vector{file})
+    if (!found) found = load_from(candidate);
+  if (!found)
+    throw UserError(
+        file.empty() ? fmt::format("cusparse is asked for, but it is not on this machine: none of {}", enumerate(usual))
+                     : fmt::format("cusparse is asked for, but {} is no cuSPARSE", file),
+        "install NVIDIA's library (nvidia-cusparse), or say where it is: SPDISTAL_CUSPARSE=/…/libcusparse.so");
+  return loaded.emplace(file, std::move(found)).first->second;
+}
+
+std::shared_ptr<const Cublas> Cublas::load() {
+  static std::mutex mutex;
+  static std::shared_ptr<const Cublas> loaded;
+  std::lock_guard lock(mutex);
+  for (const std::string& candidate : usual_blas)
+    if (!loaded) loaded = load_blas_from(candidate);
+  if (!loaded)
+    throw UserError(
+        fmt::format("products of sampled elements take cuBLAS too, which is not on this machine: none of {}",
+                    enumerate(usual_blas)),
+        "install NVIDIA's library (nvidia-cublas)");
+  return loaded;
+}
+
+}  // namespace spdistal::routine
