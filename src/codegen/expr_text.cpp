@@ -137,7 +137,8 @@ ExprText::Text ExprText::binary(const Binary& n) {
   auto [a, b] = pair(n.a, n.b, type.scalar);
   if (n.op == BinaryOp::Min || n.op == BinaryOp::Max) {
     needs_.helpers.insert(Helper::MinMax);
-    std::string which = a.type == b.type ? "" : fmt::format("<{}>", this->type(type));
+    bool told = a.type == b.type && a.type == type.scalar;  // by the operands: two bools are no integer
+    std::string which = told ? "" : fmt::format("<{}>", this->type(type));
     return {fmt::format("{}{}({}, {})", extreme, which, a.text, b.text), level, result};
   }
   // (a && b) || c is written so, as compilers and people like it.

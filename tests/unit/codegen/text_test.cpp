@@ -50,6 +50,8 @@ TEST_F(TextTest, LeavesConversionsToTheLanguageWhereItDoesTheSame) {
   f.store(a, cast(ScalarType::Int64, n), n);
   f.constant("truth", cast(ScalarType::Bool, n));
   f.constant("chosen", select(n < m, cast(ScalarType::Int64, n), m));
+  Expr positive = cast(ScalarType::Int32, n > 0), small = cast(ScalarType::Int32, m < 9);
+  f.constant("bools", max(n, min(positive, small)));
   EXPECT_EQ(body(f), R"(  const int64_t wide = n;
   const int64_t sum = n + m;
   const int64_t product = int64_t(n) * 32;
@@ -60,6 +62,7 @@ TEST_F(TextTest, LeavesConversionsToTheLanguageWhereItDoesTheSame) {
   a[n] = n;
   const bool truth = n != 0;
   const int64_t chosen = n < m ? n : m;
+  const int32_t bools = max(n, min<int32_t>(n > 0, m < 9));
 )");
 }
 
