@@ -26,12 +26,19 @@ Result<> check_ranges(const ConcreteStatement& statement, const Forall& outermos
   each<Assign>(outermost.body, [&](const Assign& assign) {
     for (const IndexVar& var : variables(Assignment{assign.lhs, assign.op, assign.rhs})) used.push_back(var);
   });
-  for (const IndexVar& var : used)
+  for (const IndexVar& var : used) {
+    const Relation* relation = statement.provenance.replaced_by(var);
+    if (relation && relation->block())
+      return refuse.at(
+          outermost.var,
+          fmt::format("{} is cut by weight, and a routine does not know where blocks begin then", refuse.name(var)),
+          "divide without weights: blocks of one size are known");
     if (!routine::is_range(statement.provenance, var, around))
       return refuse.at(
           outermost.var,
           fmt::format("for given values of the loops around, those inside do not take a range of {}", refuse.name(var)),
           "a routine takes blocks: divide or split, with the inner loops inside of the routine");
+  }
   return {};
 }
 
