@@ -109,7 +109,7 @@ std::shared_ptr<const routine::LeafLoops> Leaf::find_routine() {
   kernel_.may_be_numbered = false;
   // A piece of the result may have elements that the loops do not come to, and several calls may come to one of them.
   bool in_parts = options_.operands == lower::Operands::Pieces || !around.empty();
-  if (kernel_.assembly == lower::Assembly::Dense && start() == Start::Zero && in_parts) kernel_.fill_first = true;
+  if (start() == Start::Zero && in_parts) kernel_.fill_first = true;
   bool combines = match.operation != AssignOp::Set && (start() == Start::Old || !around.empty());
   routine::LeafLoops out{.match = std::move(match),
                          .provenance = statement_.provenance,

@@ -22,8 +22,8 @@ namespace {
 
 const std::vector<std::string> known_variables = {
     "SPDISTAL_BLAS",     "SPDISTAL_CACHE_BYTES", "SPDISTAL_CACHE_DIR", "SPDISTAL_CHECK_COLLECTIVES",
-    "SPDISTAL_COMPILER", "SPDISTAL_CUSPARSE",    "SPDISTAL_GPU",       "SPDISTAL_NVRTC",
-    "SPDISTAL_THREADS"};
+    "SPDISTAL_COMPILER", "SPDISTAL_CUBLAS",      "SPDISTAL_CUSPARSE",  "SPDISTAL_GPU",
+    "SPDISTAL_NVRTC",    "SPDISTAL_THREADS"};
 
 std::string variable(const char* name, const std::string& otherwise = {}) {
   const char* value = std::getenv(name);
@@ -95,7 +95,7 @@ ProcessOptions ProcessOptions::from_environment() {
   if (gpu != "cuda" && gpu != "interpreted")
     throw UserError(fmt::format("SPDISTAL_GPU is '{}', neither cuda nor interpreted", gpu));
   out.gpu = {gpu == "cuda" ? GpuOptions::Kind::Cuda : GpuOptions::Kind::Interpreted, variable("SPDISTAL_NVRTC")};
-  out.libraries = {variable("SPDISTAL_BLAS"), variable("SPDISTAL_CUSPARSE")};
+  out.libraries = {variable("SPDISTAL_BLAS"), variable("SPDISTAL_CUSPARSE"), variable("SPDISTAL_CUBLAS")};
   out.jit.cache_bytes = count_in("SPDISTAL_CACHE_BYTES", 0, "bytes").value_or(out.jit.cache_bytes);
   if (auto threads = count_in("SPDISTAL_THREADS", 1, "threads")) out.threads = threads;
   return out;

@@ -279,7 +279,7 @@ FoundRoutine found(const Libraries& libraries, void (CusparseProducts::*product)
     throw UserError("cusparse is asked for, and GPUs are interpreted",
                     "leave SPDISTAL_GPU=interpreted out on a machine with a GPU, or let the loops run");
   std::shared_ptr<const Cusparse> library = Cusparse::load(libraries.cusparse);
-  auto products = std::make_shared<CusparseProducts>(library, by_element ? Cublas::load() : nullptr);
+  auto products = std::make_shared<CusparseProducts>(library, by_element ? Cublas::load(libraries.cublas) : nullptr);
   return {[products, product](const LeafPiece& piece) { ((*products).*product)(piece); }, "NVIDIA's " + library->file};
 }
 

@@ -81,34 +81,39 @@ void Cusparse::check(int status, const char* what) {
   if (status != 0) throw SystemError(fmt::format("cuSPARSE failed to {}: status {}", what, status));
 }
 
-std::shared_ptr<const Cusparse> Cusparse::load(const std::string& file) {
+namespace {
+
+// The library of a file, or the first of those that are usually there; each is loaded once.
+template <class Library>
+std::shared_ptr<const Library> first_of(const std::string& file, const std::vector<std::string>& candidates,
+                                        std::shared_ptr<const Library> (*load)(const std::string&)) {
   static std::mutex mutex;
-  static std::map<std::string, std::shared_ptr<const Cusparse>> loaded;
+  static std::map<std::string, std::shared_ptr<const Library>> loaded;
   std::lock_guard lock(mutex);
-  if (auto known = loaded.find(file); known != loaded.end()) return known->second;
-  std::shared_ptr<const Cusparse> found;
-  for (const std::string& candidate : file.empty() ? usual : std::vector{file})
-    if (!found) found = load_from(candidate);
-  if (!found)
-    throw UserError(
-        file.empty() ? fmt::format("cusparse is asked for, but it is not on this machine: none of {}", enumerate(usual))
-                     : fmt::format("cusparse is asked for, but {} is no cuSPARSE", file),
-        "install NVIDIA's library (nvidia-cusparse), or say where it is: SPDISTAL_CUSPARSE=/…/libcusparse.so");
-  return loaded.emplace(file, std::move(found)).first->second;
+  std::shared_ptr<const Library>& found = loaded[file];
+  for (const std::string& candidate : file.empty() ? candidates : std::vector{file})
+    if (!found) found = load(candidate);
+  return found;
 }
 
-std::shared_ptr<const Cublas> Cublas::load() {
-  static std::mutex mutex;
-  static std::shared_ptr<const Cublas> loaded;
-  std::lock_guard lock(mutex);
-  for (const std::string& candidate : usual_blas)
-    if (!loaded) loaded = load_blas_from(candidate);
-  if (!loaded)
-    throw UserError(
-        fmt::format("products of sampled elements take cuBLAS too, which is not on this machine: none of {}",
-                    enumerate(usual_blas)),
-        "install NVIDIA's library (nvidia-cublas)");
-  return loaded;
+[[noreturn]] void refuse(const std::string& asked_for, const std::string& file, const std::vector<std::string>& usual,
+                         const char* name, const char* variable) {
+  throw UserError(
+      file.empty() ? fmt::format("{}, but it is not on this machine: none of {}", asked_for, enumerate(usual))
+                   : fmt::format("{}, but {} is none", asked_for, file),
+      fmt::format("install NVIDIA's library (nvidia-{0}), or say where it is: {1}=/…/lib{0}.so", name, variable));
+}
+
+}  // namespace
+
+std::shared_ptr<const Cusparse> Cusparse::load(const std::string& file) {
+  if (auto found = first_of<Cusparse>(file, usual, load_from)) return found;
+  refuse("cuSPARSE is asked for", file, usual, "cusparse", "SPDISTAL_CUSPARSE");
+}
+
+std::shared_ptr<const Cublas> Cublas::load(const std::string& file) {
+  if (auto found = first_of<Cublas>(file, usual_blas, load_blas_from)) return found;
+  refuse("sampled products by cuSPARSE take cuBLAS too", file, usual_blas, "cublas", "SPDISTAL_CUBLAS");
 }
 
 }  // namespace spdistal::routine

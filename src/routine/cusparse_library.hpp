@@ -56,7 +56,8 @@ struct Cublas {
   Dgmm sdgmm, ddgmm, cdgmm, zdgmm;
   Axpy saxpy, daxpy, caxpy, zaxpy;
 
-  static std::shared_ptr<const Cublas> load();
+  /// As that of cuSPARSE.
+  static std::shared_ptr<const Cublas> load(const std::string& file);
 };
 
 }  // namespace spdistal::routine

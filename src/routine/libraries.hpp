@@ -7,7 +7,7 @@ namespace spdistal::routine {
 
 /// Where routines are from: files of libraries; empty: as the loader finds them.
 struct Libraries {
-  std::string blas = {}, cusparse = {};
+  std::string blas = {}, cusparse = {}, cublas = {};
   /// Are GPUs what they seem? Libraries know nothing of interpreted ones.
   enum class Gpu : uint8_t { Cuda, Interpreted } gpu = Gpu::Cuda;
 };

@@ -159,6 +159,22 @@ TEST(Whole, SumsOfNothingAreZeroWhateverWasThere) {
   }
 }
 
+TEST(Whole, SampledProductsAreAddedUpInParts) {
+  test::register_own_leaves();
+  const int64_t n = 9, m = 7;
+  Tensor<double> B("B", {n, n}, CSR), S("S", {n, n}, CSR), C("C", {n, m}, {Dense, Dense}),
+      D("D", {m, n}, {Dense, Dense});
+  for (int64_t row = 0; row < n; row++) B.insert({row, (2 * row) % n}, 3);
+  B.pack();
+  C.fill(2), D.fill(5);
+  IndexVar i("i"), j("j"), k("k"), ko("ko"), ki("ki");
+  for (int turn = 0; turn < 2; turn++) {
+    S(i, j) = B(i, j) * C(i, k) * D(k, j);
+    S.schedule().reorder({i, j, k}).split(k, ko, ki, 3).reorder({ko, i, j, ki}).substitute({i, j, ki}, "own");
+    for (int64_t row = 0; row < n; row++) EXPECT_EQ(S.at({row, (2 * row) % n}), 3 * 2 * 5 * m) << row;
+  }
+}
+
 TEST(Whole, TellsWhoComputed) {
   test::register_own_leaves();
   Tensor<double> a("a", {9}, {Dense}), b("b", {9}, {Dense});
@@ -296,7 +312,13 @@ void multiply_on_gpu(const std::string& leaf, int64_t pieces, bool by_columns = 
   A.schedule().divide(i, io, ii, on.M.x).distribute(io).substitute({ii, k, j}, leaf);
   S(i, j) = B(i, j) * C(i, k) * D(k, j);
   S.schedule().reorder({i, j, k}).divide(i, io, ii, on.M.x).distribute(io).substitute({ii, j, k}, leaf);
-  for (int turn = 0; turn < 2; turn++) a.compute(), A.compute(), S.compute();
+  // The same in three parts of the sum, each added to those before.
+  Tensor<T> P("P", {n, n}, on.csr);
+  IndexVar ko("ko"), ki("ki");
+  P(i, j) = B(i, j) * C(i, k) * D(k, j);
+  P.schedule().reorder({i, j, k}).divide(i, io, ii, on.M.x).split(k, ko, ki, 3).reorder({io, ko, ii, j, ki});
+  P.schedule().distribute(io).substitute({ii, j, ki}, leaf);
+  for (int turn = 0; turn < 2; turn++) a.compute(), A.compute(), S.compute(), P.compute();
   for (int64_t row = 0; row < n; row++) {
     int64_t sum = 0;
     for (int64_t step : {0, 1, 7}) sum += (1 + step) * ((row + step) % n);
@@ -305,6 +327,7 @@ void multiply_on_gpu(const std::string& leaf, int64_t pieces, bool by_columns = 
     int64_t column = (row + 7) % n, inner = 0;
     for (int64_t x = 0; x < m; x++) inner += (row - x) * (x + 2 * column);
     EXPECT_EQ(S.at({row, column}), T(8 * inner)) << row;
+    EXPECT_EQ(P.at({row, column}), T(8 * inner)) << row;
   }
 }
 
@@ -314,6 +337,23 @@ TEST(OnGpu, OwnLeavesFindTheirArraysThere) {
   test::register_own_leaves();
   for (int64_t pieces : {1, 3})
     for (bool by_columns : {false, true}) multiply_on_gpu<double>("own_gpu", pieces, by_columns);
+}
+
+// All of the routine but the library: that is one which computes in memory of the host what its documentation says.
+void register_with_fake_library() {
+  routine::Libraries fake{.cusparse = FAKE_CUSPARSE, .cublas = FAKE_CUSPARSE};
+  for (const routine::RoutineHandle& routine : routine::routines("cusparse")) {
+    LeafRoutine said = routine->said();
+    said.name = "cusparse_on_host";
+    said.run = routine->find(fake).run;
+    register_leaf(std::move(said));
+  }
+}
+TYPED_TEST(Typed, CusparseIsCalledForWhatItIsToMultiply) {
+  if (has_cuda()) GTEST_SKIP() << "the host cannot look at the memory of a real GPU";
+  register_with_fake_library();
+  for (int64_t pieces : {1, 3})
+    for (bool by_columns : {false, true}) multiply_on_gpu<TypeParam>("cusparse_on_host", pieces, by_columns);
 }
 
 TYPED_TEST(Typed, CusparseMultiplies) {
