@@ -98,8 +98,8 @@ std::optional<Chosen> over_weights(Process& process, const Chosen& chosen, int64
   double skew = imbalance(process.transport(), weighed, equal_cuts(rows, pieces));
   bool moves = statement.result.format().is_dense() || residence != Residence::Anywhere;
   if (skew < badly_skewed(moves ? ResultPlace::Moves : ResultPlace::Stays, pieces)) return {};
-  if (imbalance(process.transport(), weighed, weighted_cuts(process.transport(), weighed, pieces)) > better * skew)
-    return {};
+  Cuts cuts = weighted_cuts(process.transport(), weighed, rows, pieces);
+  if (imbalance(process.transport(), weighed, cuts) > better * skew) return {};
   Chosen out = over_pieces(chosen, pieces, weights);
   Printer names;
   names(statement);

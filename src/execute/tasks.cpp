@@ -138,7 +138,8 @@ void Tasks::cut_by_weight(const Homes& operands) {
     if (const BlockStart* block = relation.block()) {
       Weighed homes;
       for (const Access& access : block->blocks.operands) homes.push_back(operands.at(access.tensor));
-      cuts_.emplace(block->blocks.var, weighted_cuts(transport_, homes, block->blocks.count.value().value()));
+      const auto& [var, weighed, count] = block->blocks;
+      cuts_.emplace(var, weighted_cuts(transport_, homes, bounds_.size(var), count.value().value()));
     }
 }
 

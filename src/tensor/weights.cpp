@@ -42,11 +42,10 @@ Cuts equal_cuts(int64_t coordinates, int64_t blocks) {
 }
 
 // All cuts are searched for at a time, so that ranks talk as often as coordinates can be halved.
-Cuts weighted_cuts(runtime::Transport& transport, const Weighed& homes, int64_t blocks) {
-  int64_t n = homes[0]->dims()[size_t(homes[0]->format().mode_order()[0])];
-  int64_t total = stored_before(transport, homes, {n})[0];
-  Cuts from(size_t(blocks) + 1, 0), to(size_t(blocks) + 1, n);
-  from.back() = n;
+Cuts weighted_cuts(runtime::Transport& transport, const Weighed& homes, int64_t coordinates, int64_t blocks) {
+  int64_t total = stored_before(transport, homes, {coordinates})[0];
+  Cuts from(size_t(blocks) + 1, 0), to(size_t(blocks) + 1, coordinates);
+  from.back() = coordinates;
   for (;;) {
     std::vector<int64_t> asked;
     for (size_t c = 0; c < from.size(); c++)

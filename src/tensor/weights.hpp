@@ -18,8 +18,8 @@ std::vector<int64_t> stored_before(runtime::Transport& transport, const Weighed&
 /// Where blocks of coordinates begin, one after the other, and where the last ends.
 using Cuts = std::vector<int64_t>;
 Cuts equal_cuts(int64_t coordinates, int64_t blocks);
-/// Collective. Of blocks that have equal shares of what all of them together store.
-Cuts weighted_cuts(runtime::Transport& transport, const Weighed& homes, int64_t blocks);
+/// Collective. Of blocks that have equal shares of what all of them together store at the first so many coordinates.
+Cuts weighted_cuts(runtime::Transport& transport, const Weighed& homes, int64_t coordinates, int64_t blocks);
 
 /// Collective. The most that a block stores, over the mean.
 double imbalance(runtime::Transport& transport, const Weighed& homes, const Cuts& cuts);

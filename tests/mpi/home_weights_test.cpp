@@ -42,7 +42,7 @@ TEST(WeightedCuts, AreThoseOfAllThatHomesStore) {
       std::vector<int64_t> weights = weights_of(made, whole);
       auto n = int64_t(weights.size()), blocks = pick(random, 1, 6);
       int64_t times = pick(random, 1, 2);  // the same tensor twice weighs twice as much
-      Cuts cuts = weighted_cuts(t, Weighed(size_t(times), &home), blocks);
+      Cuts cuts = weighted_cuts(t, Weighed(size_t(times), &home), n, blocks);
       ASSERT_EQ(int64_t(cuts.size()), blocks + 1);
       int64_t all = 0, most = 0;
       for (int64_t weight : weights) all += weight;

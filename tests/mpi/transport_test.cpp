@@ -142,8 +142,9 @@ TEST(NumberedTransport, WorksAsTheOneItWrapsAndNamesCollectivesThatDoNotMatch) {
 TEST(NumberedTransport, GivesNoNumberThatTheOneItWrapsGives) {
   on_ranks([](Transport& t) {
     auto checked = numbered(std::shared_ptr<Transport>(&t, [](Transport*) {}));
-    EXPECT_LT(t.fresh_number(), checked->fresh_number());
-    EXPECT_LT(checked->fresh_number(), t.fresh_number());
+    uint64_t first = t.fresh_number(), second = checked->fresh_number(), third = t.fresh_number();
+    EXPECT_LT(first, second);
+    EXPECT_LT(second, third);
     EXPECT_NE(t.fresh_tag(), checked->fresh_tag());
   });
 }

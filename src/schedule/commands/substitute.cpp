@@ -17,6 +17,16 @@ using namespace notation;
 
 namespace {
 
+// Is a variable found by positions that a loop goes over?
+bool found_by_positions(const Provenance& provenance, const IndexVar& var) {
+  const Relation* relation = provenance.replaced_by(var);
+  if (!relation) return false;
+  bool found = false;
+  each<StoredCoordinate>(relation->value_of(var), [&](const StoredCoordinate&) { found = true; });
+  for (const IndexVar& part : relation->needs()) found |= found_by_positions(provenance, part);
+  return found;
+}
+
 // The loops that a routine replaces run over all of a range of each variable: it knows no other way.
 Result<> check_ranges(const ConcreteStatement& statement, const Forall& outermost, schedule::Refusal& refuse) {
   std::vector<IndexVar> around;
@@ -33,6 +43,10 @@ Result<> check_ranges(const ConcreteStatement& statement, const Forall& outermos
           outermost.var,
           fmt::format("{} is cut by weight, and a routine does not know where blocks begin then", refuse.name(var)),
           "divide without weights: blocks of one size are known");
+    if (found_by_positions(statement.provenance, var))
+      return refuse.at(outermost.var,
+                       fmt::format("{} is found by positions, and a routine takes coordinates", refuse.name(var)),
+                       "leave pos out: a routine knows best how to walk what is stored");
     if (!routine::is_range(statement.provenance, var, around))
       return refuse.at(
           outermost.var,
