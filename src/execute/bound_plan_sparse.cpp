@@ -6,6 +6,7 @@
 #include "execute/bound_plan.hpp"
 #include "execute/move/numbers.hpp"
 #include "execute/move/reduce_op.hpp"
+#include "format/questions.hpp"
 #include "tensor/distribute.hpp"
 #include "tensor/pack.hpp"
 
@@ -152,7 +153,7 @@ void BoundPlan::keep(std::optional<Home>& result, Home fresh) {
 BoundPlan::Way BoundPlan::choose_way() {
   if (!at_once()) return Way::Moves;
   if (writes_ && matches(result_shares_)) return Way::Stays;
-  if (writes_ && compiled_.residence == Residence::Anywhere && is_cut_by_weight()) {
+  if (writes_ && compiled_.residence == Residence::Anywhere && is_cut_by_weight() && !has_dense_rows()) {
     Shares computed{tasks_->grid(), {}};
     for (int64_t c = 0; c < tasks_->grid().count(); c++) computed.of.push_back(tasks_->share_of_result(c));
     if (matches(computed)) return settled_ = std::move(computed), Way::Settles;
@@ -167,6 +168,16 @@ BoundPlan::Way BoundPlan::choose_way() {
 const Shares& BoundPlan::home_shares() const {
   if (taken_over_) return taken_over_->shares();
   return settled_ ? *settled_ : result_shares_;
+}
+
+// Has the result dense levels below sparse ones? What is stored there depends on all of the pieces that a row is cut into.
+bool BoundPlan::has_dense_rows() const {
+  bool sparse = false, out = false;
+  for (const LevelFormat& level : result_var().format().levels()) {
+    out |= sparse && stores_all(level);
+    sparse |= !stores_all(level);
+  }
+  return out;
 }
 
 // Are blocks of the result as large as what is stored says? No home that is known before that is like it.

@@ -55,6 +55,12 @@ Result<> Pos::check(const ConcreteStatement& statement) const {
   schedule::Refusal refuse(name, statement);
   if (Result<> untouched = schedule::check_untouched(name, statement, i); !untouched) return untouched;
 
+  bool routine = false;
+  each<Forall>(statement.body, [&](const Forall& loop) { routine |= !loop.tags.leaf.empty(); });
+  if (routine)
+    return refuse.at(i, "a routine computes the loops inside, and takes coordinates, not positions",
+                     "leave pos out, or substitute");
+
   const auto* wanted = access.tree().as<notation::Access>();
   if (!wanted)
     return refuse.at(i, fmt::format("{} is no tensor, and has no positions", refuse(access.tree())),
