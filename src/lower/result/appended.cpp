@@ -2,6 +2,7 @@
 // once, by one thread in its place, by several in parts that are put behind each other; otherwise it is counted first. Where
 // its pattern stands, each row's values are written from where the row begins.
 #include "lower/result/appended.hpp"
+#include "lower/operation.hpp"
 
 #include <fmt/format.h>
 
@@ -124,7 +125,7 @@ void add(Context& c, const Scope& s, const ElementValue& value) {
     size_t last = c.lhs.tensor.order() - 1;
     if (!c.kernel.keeps_pattern)
       c.functions(0, last).append(made_level(c, s, last), cursor, s.values.at(storage_order(c.lhs)[last]));
-    c.f.store(made_vals(c, s), cursor, ir::cast(c.result_type(), value()));
+    c.f.store(made_vals(c, s), cursor, taken_as(c.result_type(), value()));
   });
   c.f.increase(cursor, 1);
 }

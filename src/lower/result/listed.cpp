@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "lower/bind.hpp"
+#include "lower/operation.hpp"
 #include "lower/result/elements.hpp"
 #include "lower/result/levels.hpp"
 #include "lower/result/shares.hpp"
@@ -38,7 +39,7 @@ void add(Context& c, const Scope& s, const ElementValue& value) {
   when_filling(c, s, [&] {
     for (size_t d = 0; d < c.lhs.tensor.order(); d++)
       c.f.store(list_array(c, s, d), cursor, s.values.at(c.lhs.indices[d]));
-    c.f.store(made_vals(c, s), cursor, ir::cast(c.result_type(), value()));
+    c.f.store(made_vals(c, s), cursor, taken_as(c.result_type(), value()));
   });
   c.f.increase(cursor, 1);
 }

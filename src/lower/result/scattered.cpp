@@ -11,6 +11,7 @@
 
 #include "lower/bind.hpp"
 #include "lower/divide/divide.hpp"
+#include "lower/operation.hpp"
 #include "lower/questions.hpp"
 #include "lower/result/elements.hpp"
 #include "lower/result/levels.hpp"
@@ -220,7 +221,7 @@ void add(Context& c, const Scope& s, const ElementValue& value) {
   Var next = c.f.constant("next", ir::load(tally.counts, at));
   c.f.store(tally.counts, at, Expr(next) + 1);
   c.functions(0, last).append(c.level_of(0, last), next, s.values.at(vars[last]));
-  c.f.store(c.vals_array(0), next, ir::cast(c.result_type(), value()));
+  c.f.store(c.vals_array(0), next, taken_as(c.result_type(), value()));
 }
 
 }  // namespace

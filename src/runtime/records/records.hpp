@@ -47,13 +47,9 @@ class Records {
   template <class T>
   void add(std::span<const int64_t> at, T value) {
     require(scalar_type_of<T>() == type_, "a value is added as the type it has");
-    add_bytes(at, reinterpret_cast<const std::byte*>(&value));
+    add_value(at, std::as_bytes(std::span(&value, 1)));
   }
-  void add_bytes(std::span<const int64_t> at, const std::byte* value) {
-    require(at.size() == size_t(order_), "a record has a coordinate for each mode");
-    coordinates_.insert(coordinates_.end(), at.begin(), at.end());
-    values_.insert(values_.end(), value, value + size_of(type_));
-  }
+  void add_bytes(std::span<const int64_t> at, const std::byte* value) { add_value(at, {value, size_of(type_)}); }
   /// Any number of records at once: order coordinates and a value for each.
   void add_all(std::span<const int64_t> coordinates, std::span<const std::byte> values) {
     require(
@@ -78,6 +74,12 @@ class Records {
   bool operator==(const Records&) const = default;
 
  private:
+  void add_value(std::span<const int64_t> at, std::span<const std::byte> value) {
+    require(at.size() == size_t(order_), "a record has a coordinate for each mode");
+    coordinates_.insert(coordinates_.end(), at.begin(), at.end());
+    values_.insert(values_.end(), value.begin(), value.end());
+  }
+
   int order_;
   ScalarType type_;
   std::vector<int64_t> coordinates_;
