@@ -197,13 +197,21 @@ LoopValues Tasks::values_for(size_t access, int64_t colour, const StepValues& st
   return out;
 }
 
+// Is it, or is it found from, a variable without values?
+bool Tasks::has_no_values(const IndexVar& var) const {
+  if (bounds_.size(var) <= 0) return true;
+  const Relation* relation = program_.leaf.provenance.replaced_by(var);
+  std::vector<IndexVar> parts = relation ? relation->needs() : std::vector<IndexVar>{};
+  return std::any_of(parts.begin(), parts.end(), [&](const IndexVar& part) { return has_no_values(part); });
+}
+
 // Loops without values tell, and variables of which the loops around leave nothing; not variables without values, which
 // may be those of loops inside that only some terms have.
 bool Tasks::is_idle(const LoopValues& values) const {
   const Provenance& provenance = program_.leaf.provenance;
   auto beyond = [&](const auto& value) { return value.second >= bounds_.size(value.first); };
   if (std::any_of(values.begin(), values.end(), beyond)) return true;
-  auto left_out = [&](const IndexVar& var) { return bounds_.size(var) > 0 && bounds_.of(var, values).size() <= 0; };
+  auto left_out = [&](const IndexVar& var) { return !has_no_values(var) && bounds_.of(var, values).size() <= 0; };
   for (const Root& root : provenance.roots) {
     bool cut = std::any_of(values.begin(), values.end(),
                            [&](const auto& value) { return provenance.bounded_by(root.var, value.first); });

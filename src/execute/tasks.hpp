@@ -75,6 +75,7 @@ class Tasks {
   void count_longest_rows(const Homes& operands);
   void cut_by_weight(const Homes& operands);
   bool everything_is_everywhere(const Homes& operands, const Shares& result) const;
+  bool has_no_values(const IndexVar& var) const;
   bool is_idle(const notation::LoopValues& values) const;
   notation::LoopValues values_for(size_t access, int64_t colour, const StepValues& step) const;
   Range range(size_t access, size_t dim, const notation::LoopValues& values) const;

@@ -127,6 +127,11 @@ std::vector<Seldom> weights() {
                  "B:ds",
                  "divide(i,io,ii,M.x,B); distribute(io); communicate(c,ii)",
                  {"c(x) -> M(x)"}});
+  out.push_back({"BlocksBesideAWindow",
+                 "a(i) = B(i,j) + C(i+1,j)",
+                 "B:ds C:ds",
+                 "divide(i,io,ii,M.x,{B}); distribute(io)",
+                 {"B(x,y) -> M(y)"}});
   out.push_back({"BlocksWithoutRows", spmv, "B:ds", "divide(i,io,ii,M.x,B); distribute(io)", {}, {{"i", 0}}});
   out.push_back({"BlocksWithoutColumns", spmv, "B:ds", "divide(i,io,ii,M.x,B); distribute(io)", {}, {{"j", 0}}});
   return out;
@@ -149,6 +154,11 @@ std::vector<Seldom> loops() {
        "reorder(j,i); divide(i,io,ii,M.x); reorder(io,j,ii); rotate(j,{io},js); distribute({io,js})",
        columns,
        {{"j", 0}}},
+      {"RotatedOverAnEmptyWindow",
+       "a(i) = B(i,j(2,2)) + d(i)",
+       "B:ds",
+       "divide(i,io,ii,M.x); rotate(j,{io},js); distribute(io)",
+       {"B(x,y) -> M(y)"}},
       {"OfOneHugeBlock", spmv, "B:ds", "split(i,io,ii," + huge + ")", columns},
       {"OfOneHugeBlockInPieces", spmv, "B:ds", "split(i,io,ii," + huge + "); distribute(io)", columns},
       {"OfOneHugeBlockByThreads", spmv, "B:ds", "split(i,io,ii," + huge + "); parallelize(io,CPUThread)", columns},
