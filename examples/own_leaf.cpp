@@ -39,7 +39,7 @@ int main() {
   bool right = true;
   for (auto [at, value] : A.local()) {
     double sum = 0;
-    for (int64_t k = 0; k < n; k++) sum += double((at[0] + k) * (k - at[1]));
+    for (int64_t at_k = 0; at_k < n; at_k++) sum += double((at[0] + at_k) * (at_k - at[1]));
     right &= value == sum;
   }
   return right ? 0 : 1;

@@ -12,6 +12,7 @@
 #include "notation/concretize.hpp"
 #include "notation/presence.hpp"
 #include "notation/races.hpp"
+#include "routine/match.hpp"
 #include "schedule/apply.hpp"
 #include "tensor/weights.hpp"
 
@@ -103,13 +104,11 @@ std::optional<Chosen> over_weights(Process& process, const Chosen& chosen, int64
   Chosen out = over_pieces(chosen, pieces, weights);
   Printer names;
   names(statement);
+  std::vector<std::string> tensors;
+  for (const TensorRef& tensor : weights) tensors.push_back(names.name(tensor.var()));
   out.reason =
       fmt::format("{} is cut by weight: equal blocks would have up to {:.1f} times their share of the non-zeros of {}",
-                  names.name(cut->var), skew, enumerate([&] {
-                    std::vector<std::string> all;
-                    for (const TensorRef& tensor : weights) all.push_back(names.name(tensor.var()));
-                    return all;
-                  }()));
+                  names.name(cut->var), skew, enumerate(tensors));
   return out;
 }
 
@@ -159,9 +158,8 @@ bool is_short(const ConcreteStatement& statement, const IndexVar& var) {
 
 // A schedule that says nothing of processors, for GPUs.
 ConcreteStatement completed(const ConcreteStatement& statement) {
-  bool parallel = false;
-  each<Forall>(statement.body,
-               [&](const Forall& loop) { parallel |= loop.tags.parallel.has_value() || !loop.tags.leaf.empty(); });
+  bool parallel = routine::find_substituted(statement.body) != nullptr;
+  each<Forall>(statement.body, [&](const Forall& loop) { parallel |= loop.tags.parallel.has_value(); });
   return parallel ? statement : over_gpu(statement);
 }
 

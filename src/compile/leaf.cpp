@@ -1,9 +1,9 @@
 #include "compile/leaf.hpp"
 
+#include <algorithm>
+
 #include "level/level.hpp"
 #include "routine/registry.hpp"
-
-#include <algorithm>
 
 namespace spdistal {
 

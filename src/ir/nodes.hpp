@@ -89,9 +89,7 @@ struct Literal    { Scalar value;                                static constexp
 struct Unary      { UnaryOp op; Expr a;                          static constexpr auto fields = std::tuple{&Unary::op, &Unary::a}; };
 struct Binary     { BinaryOp op; Expr a, b;                      static constexpr auto fields = std::tuple{&Binary::op, &Binary::a, &Binary::b}; };
 struct Select     { Expr cond, yes, no;                          static constexpr auto fields = std::tuple{&Select::cond, &Select::yes, &Select::no}; };
-/// array[index], or the `lanes` elements from there on.
-/// Consecutive elements from the index on, as many as there are lanes. Once: nobody reads them again soon, so caches need not keep
-/// them.
+/// array[index], or the `lanes` elements from there on. Once: nobody reads them again soon, so that caches need not keep them.
 struct Load       { Var array; Expr index; int lanes = 1; bool once = false;
                     static constexpr auto fields = std::tuple{&Load::array, &Load::index, &Load::lanes, &Load::once}; };
 struct Cast       { ScalarType type; Expr value;                 static constexpr auto fields = std::tuple{&Cast::type, &Cast::value}; };

@@ -111,9 +111,8 @@ enum class Parallelism : uint8_t { Free, Taken };
 
 struct Scope {
   std::map<IndexVar, ir::Expr> values = {};  // of the variables known here
-  std::map<IndexVar, Segment> blocks =
-      {};  // of variables that are cut by weight: where the block at hand begins and ends
-  std::vector<AccessState> accesses = {};  // one per operand
+  std::map<IndexVar, Segment> blocks = {};   // at hand, of variables that are cut by weight
+  std::vector<AccessState> accesses = {};    // one per operand
   std::map<notation::TensorVar, Temporary> temporaries = {};
   std::vector<std::set<int>> some_present = {};  // operands of which at least one is stored here
   std::optional<ir::Var> summed = {};            // the right side of the statement at hand, added up already

@@ -24,6 +24,12 @@ inline std::vector<ir::Stmt> flat(const ir::Stmt& s) {
   return out;
 }
 
+/// Does it declare something that is never assigned?
+inline bool is_constant(const ir::Stmt& s) {
+  auto* declared = s.as<ir::Declare>();
+  return declared && declared->mutability == ir::Mutability::Const;
+}
+
 /// Is it cursor = cursor + 1?
 inline bool is_increment(const ir::Assign& n, const ir::Var& cursor) {
   auto* sum = n.value.as<ir::Binary>();

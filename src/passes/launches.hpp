@@ -12,7 +12,7 @@ struct GridMapping {
   std::optional<int> lanes = {};
   /// How long loops are of which the kernel does not say: how much operands store below a place.
   double average_row = 8;
-  /// How many products a block has room for, where it adds up rows.
+  /// How many products a block has room for, where it adds up rows; an eighth as many positions, where it writes them one by one.
   int products = 2048;
 };
 

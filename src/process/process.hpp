@@ -20,8 +20,8 @@ struct GpuOptions {
   std::string nvrtc = {};  // a file; empty: as the loader finds it
 };
 
-/// Read once, here and nowhere else: SPDISTAL_BLAS (the file of the BLAS that `gemm` is from, where the loader's first is not the one), SPDISTAL_CUSPARSE
-/// and SPDISTAL_CUBLAS (likewise NVIDIA's), SPDISTAL_CACHE_DIR (compiled kernels; default the user's cache folder),
+/// Read once, here and nowhere else: SPDISTAL_BLAS (the file of the BLAS that `gemm` is from, where the loader's first is not
+/// the one), SPDISTAL_CUSPARSE and SPDISTAL_CUBLAS (likewise NVIDIA's), SPDISTAL_CACHE_DIR (compiled kernels; default the user's cache folder),
 /// SPDISTAL_CACHE_BYTES (that they take there at most: those used least recently go; default 256 MiB, 0 keeps none),
 /// SPDISTAL_CHECK_COLLECTIVES (1: ranks that make different collective calls are told which; default in debug builds),
 /// SPDISTAL_COMPILER (default the one of the library; empty: interpret), SPDISTAL_GPU (cuda; interpreted: on the host, slow

@@ -1,13 +1,9 @@
 #include "routine/blas.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <map>
-#include <mutex>
-#include <vector>
-
 #include "base/text.hpp"
+#include "routine/loaded_library.hpp"
 #include "spdistal/error.hpp"
 
 namespace spdistal::routine {
@@ -18,21 +14,13 @@ const std::vector<std::string> usual = {"libopenblas.so.0", "libopenblas.so", "l
                                         "libblis.so.4",     "libblas.so.3",   "libblas.so"};
 
 std::shared_ptr<const Blas> load_from(const std::string& file) {
-  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) return nullptr;
+  LoadedLibrary library(file);
   auto out = std::make_shared<Blas>();
-  auto get = [&](Blas::Gemm& function, const char* name) {
-    function = reinterpret_cast<Blas::Gemm>(dlsym(library, name));
-    return function != nullptr;
-  };
-  if (!get(out->sgemm_, "sgemm_") || !get(out->dgemm_, "dgemm_") || !get(out->cgemm_, "cgemm_") ||
-      !get(out->zgemm_, "zgemm_")) {
-    dlclose(library);
+  if (!library.get(out->sgemm_, "sgemm_") || !library.get(out->dgemm_, "dgemm_") ||
+      !library.get(out->cgemm_, "cgemm_") || !library.get(out->zgemm_, "zgemm_"))
     return nullptr;
-  }
   for (const char* name : {"openblas_set_num_threads", "MKL_Set_Num_Threads", "bli_thread_set_num_threads"})
-    if (void* set = dlsym(library, name); set && !out->use_threads)
-      out->use_threads = reinterpret_cast<void (*)(int)>(set);
+    if (void (*set)(int) = nullptr; !out->use_threads && library.get(set, name)) out->use_threads = set;
   out->file = file.substr(file.rfind('/') + 1);
   return out;
 }
@@ -40,20 +28,13 @@ std::shared_ptr<const Blas> load_from(const std::string& file) {
 }  // namespace
 
 std::shared_ptr<const Blas> Blas::load(const std::string& file) {
-  static std::mutex mutex;
-  static std::map<std::string, std::shared_ptr<const Blas>> loaded;
-  std::lock_guard lock(mutex);
-  if (auto known = loaded.find(file); known != loaded.end()) return known->second;
-  std::shared_ptr<const Blas> found;
-  std::vector<std::string> candidates = file.empty() ? usual : std::vector{file};
-  for (const std::string& candidate : candidates)
-    if (!found) found = load_from(candidate);
+  std::shared_ptr<const Blas> found = find_library<Blas>(file, usual, load_from);
   if (!found)
     throw UserError(file.empty() ? fmt::format("gemm is asked for, but there is no BLAS on this machine: none of {}",
                                                enumerate(usual))
                                  : fmt::format("gemm is asked for, but {} is no BLAS", file),
                     "install one (libopenblas0), or say where it is: SPDISTAL_BLAS=/…/libopenblas.so.0");
-  return loaded.emplace(file, std::move(found)).first->second;
+  return found;
 }
 
 }  // namespace spdistal::routine

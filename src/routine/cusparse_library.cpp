@@ -1,13 +1,9 @@
 #include "routine/cusparse_library.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <map>
-#include <mutex>
-#include <vector>
-
 #include "base/text.hpp"
+#include "routine/loaded_library.hpp"
 #include "spdistal/error.hpp"
 
 namespace spdistal::routine {
@@ -18,23 +14,8 @@ const std::vector<std::string> usual = {"libcusparse.so.12", "libcusparse.so.13"
 const std::vector<std::string> usual_blas = {"libcublas.so.12", "libcublas.so.13", "libcublas.so",
                                              "/usr/local/cuda/lib64/libcublas.so"};
 
-// Functions of a library by name; false where one is not there.
-class Symbols {
- public:
-  explicit Symbols(const std::string& file) : library_(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {}
-
-  template <class F>
-  bool get(F& function, const char* name) const {
-    function = library_ ? reinterpret_cast<F>(dlsym(library_, name)) : nullptr;
-    return function != nullptr;
-  }
-
- private:
-  void* library_;
-};
-
 std::shared_ptr<const Cusparse> load_from(const std::string& file) {
-  Symbols s(file);
+  LoadedLibrary s(file);
   auto out = std::make_shared<Cusparse>();
   bool all =
       s.get(out->cusparseCreate, "cusparseCreate") && s.get(out->cusparseCreateCsr, "cusparseCreateCsr") &&
@@ -55,7 +36,7 @@ std::shared_ptr<const Cusparse> load_from(const std::string& file) {
 }
 
 std::shared_ptr<const Cublas> load_blas_from(const std::string& file) {
-  Symbols s(file);
+  LoadedLibrary s(file);
   auto out = std::make_shared<Cublas>();
   bool all = s.get(out->cublasCreate, "cublasCreate_v2") && s.get(out->sdgmm, "cublasSdgmm") &&
              s.get(out->ddgmm, "cublasDdgmm") && s.get(out->cdgmm, "cublasCdgmm") && s.get(out->zdgmm, "cublasZdgmm") &&
@@ -83,23 +64,10 @@ void Cusparse::check(int status, const char* what) {
 
 namespace {
 
-// The library of a file, or the first of those that are usually there; each is loaded once.
-template <class Library>
-std::shared_ptr<const Library> first_of(const std::string& file, const std::vector<std::string>& candidates,
-                                        std::shared_ptr<const Library> (*load)(const std::string&)) {
-  static std::mutex mutex;
-  static std::map<std::string, std::shared_ptr<const Library>> loaded;
-  std::lock_guard lock(mutex);
-  std::shared_ptr<const Library>& found = loaded[file];
-  for (const std::string& candidate : file.empty() ? candidates : std::vector{file})
-    if (!found) found = load(candidate);
-  return found;
-}
-
-[[noreturn]] void refuse(const std::string& asked_for, const std::string& file, const std::vector<std::string>& usual,
-                         const char* name, const char* variable) {
+[[noreturn]] void refuse(const std::string& asked_for, const std::string& file,
+                         const std::vector<std::string>& candidates, const char* name, const char* variable) {
   throw UserError(
-      file.empty() ? fmt::format("{}, but it is not on this machine: none of {}", asked_for, enumerate(usual))
+      file.empty() ? fmt::format("{}, but it is not on this machine: none of {}", asked_for, enumerate(candidates))
                    : fmt::format("{}, but {} is none", asked_for, file),
       fmt::format("install NVIDIA's library (nvidia-{0}), or say where it is: {1}=/…/lib{0}.so", name, variable));
 }
@@ -107,12 +75,12 @@ std::shared_ptr<const Library> first_of(const std::string& file, const std::vect
 }  // namespace
 
 std::shared_ptr<const Cusparse> Cusparse::load(const std::string& file) {
-  if (auto found = first_of<Cusparse>(file, usual, load_from)) return found;
+  if (auto found = find_library<Cusparse>(file, usual, load_from)) return found;
   refuse("cuSPARSE is asked for", file, usual, "cusparse", "SPDISTAL_CUSPARSE");
 }
 
 std::shared_ptr<const Cublas> Cublas::load(const std::string& file) {
-  if (auto found = first_of<Cublas>(file, usual_blas, load_blas_from)) return found;
+  if (auto found = find_library<Cublas>(file, usual_blas, load_blas_from)) return found;
   refuse("sampled products by cuSPARSE take cuBLAS too", file, usual_blas, "cublas", "SPDISTAL_CUBLAS");
 }
 

@@ -46,7 +46,7 @@ struct Cusparse {
   static void check(int status, const char* what);
 };
 
-/// CusparseProducts and sums of arrays, element by element, which cuSPARSE lacks.
+/// Products and sums of arrays, element by element, which cuSPARSE lacks.
 struct Cublas {
   using Handle = void*;
   using Dgmm = int (*)(Handle, int side, int m, int n, const void* a, int lda, const void* x, int incx, void* c,

@@ -99,6 +99,8 @@ class Gpus(unittest.TestCase):
                 done = run(*kernel, "-m", "1,gpu", "--print", "kernel", "--check", gpu="interpreted")
                 self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr)
                 self.assertIn(text, done.stdout)
+                # What stands along positions is read once; what is gathered is to stay in caches.
+                self.assertEqual("products[" in text, "* c[__ldcs(&" in done.stdout or "__ldcs(&B[" in done.stdout)
 
     def test_rows_that_are_merged_go_through_shared_memory(self):
         done = run(*KERNELS["SpAdd3"], "-m", "1,gpu", "--print", "kernel", "--check", gpu="interpreted")

@@ -1,23 +1,14 @@
 // Sparse results that stay where they are computed, whose elements colours have parts of, as operands of what follows.
 #include <gtest/gtest.h>
 
-#include <map>
 #include <random>
 
 #include "api/session.hpp"
+#include "mpi/entries.hpp"
 #include "spdistal/spdistal.hpp"
 
 namespace spdistal {
 namespace {
-
-using Entries = std::map<std::vector<int64_t>, double>;
-
-Entries entries_of(const Tensor<double>& tensor) {
-  Entries out;
-  for (const auto& [at, value] : tensor.gather())
-    if (value != 0) { EXPECT_TRUE(out.emplace(at, value).second) << "an element stands twice"; }
-  return out;
-}
 
 struct Case {
   int64_t rows, columns, depth;

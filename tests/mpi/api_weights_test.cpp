@@ -2,23 +2,14 @@
 // of them is right.
 #include <gtest/gtest.h>
 
-#include <map>
 #include <random>
 
 #include "api/session.hpp"
+#include "mpi/entries.hpp"
 #include "spdistal/spdistal.hpp"
 
 namespace spdistal {
 namespace {
-
-using Entries = std::map<std::vector<int64_t>, double>;
-
-Entries entries_of(const Tensor<double>& tensor) {
-  Entries out;
-  for (const auto& [at, value] : tensor.gather())
-    if (value != 0) { EXPECT_TRUE(out.emplace(at, value).second) << "an element stands twice"; }
-  return out;
-}
 
 // Most of it in a few rows.
 Entries skewed(std::mt19937_64& random, int64_t rows, int64_t columns) {

@@ -2,7 +2,6 @@
 // once, by one thread in its place, by several in parts that are put behind each other; otherwise it is counted first. Where
 // its pattern stands, each row's values are written from where the row begins.
 #include "lower/result/appended.hpp"
-#include "lower/operation.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +9,7 @@
 #include <set>
 
 #include "lower/bind.hpp"
+#include "lower/operation.hpp"
 #include "lower/questions.hpp"
 #include "lower/result/elements.hpp"
 #include "lower/result/shares.hpp"

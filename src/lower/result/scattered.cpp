@@ -29,8 +29,8 @@ namespace {
 
 // ---- whom it suits ------------------------------------------------------------------------------------------------------
 
-// The loops whose values make up that of a variable, the most significant first: io and ii where i = io * |ii| + ii, or cut(io, B) + ii. Loops
-// around the kernel stand still. None where a variable is found in another way than by dividing.
+// The loops whose values make up that of a variable, the most significant first: io and ii where i = io * |ii| + ii, or
+// cut(io, B) + ii. Loops around the kernel stand still. None where a variable is found in another way than by dividing.
 std::optional<std::vector<IndexVar>> digits(const Context& c, const IndexVar& var) {
   if (c.provenance.determined(var, c.options.outer)) return std::vector<IndexVar>{};
   const Relation* relation = c.provenance.replaced_by(var);

@@ -26,13 +26,10 @@ std::optional<AddedTerm> added_term(const WalkedRows& walk) {
   auto* sum = added ? added->value.as<Binary>() : nullptr;
   if (!sum || added->var.symbol != row.sum->var.symbol || sum->a != Expr(row.sum->var)) return {};
   stmts.pop_back();
+  if (!std::all_of(stmts.begin(), stmts.end(), is_constant)) return {};
   Changes of_row = changes(Block{row.constants});
   of_row.variables.insert(walk.row.var.symbol);
   of_row.arrays.merge(changes(Block{row.after}).arrays);
-  for (const Stmt& s : stmts) {
-    auto* declared = s.as<Declare>();
-    if (!declared || declared->mutability != Mutability::Const) return {};
-  }
   if (of_row.touches(expanded(sum->b, row.positions.body))) return {};
   return AddedTerm{stmts, sum->b};
 }

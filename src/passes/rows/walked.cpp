@@ -13,10 +13,6 @@ using namespace ir;
 
 namespace {
 
-bool is_constant(const Stmt& s) {
-  auto* declared = s.as<Declare>();
-  return declared && declared->mutability == Mutability::Const;
-}
 const Declare* variable(const Stmt& s) {
   auto* declared = s.as<Declare>();
   return declared && declared->mutability == Mutability::Mutable ? declared : nullptr;

@@ -1,10 +1,10 @@
 #include "passes/tables/division.hpp"
-#include "passes/cursors.hpp"
 
 #include <algorithm>
 #include <bit>
 
 #include "ir/substitute.hpp"
+#include "passes/cursors.hpp"
 
 namespace spdistal::passes {
 

@@ -4,6 +4,7 @@
 
 #include "notation/concrete.hpp"
 #include "notation/races.hpp"
+#include "routine/match.hpp"
 #include "schedule/nest.hpp"
 #include "schedule/refuse.hpp"
 
@@ -14,15 +15,6 @@ using namespace notation;
 namespace {
 
 bool is_gpu(Unit unit) { return unit >= Unit::GPUBlock; }
-
-// What replaces loops inside of this one, if anything does.
-std::string routine_inside(const Forall& loop) {
-  std::string out;
-  each<Forall>(loop.body, [&](const Forall& inside) {
-    if (!inside.tags.leaf.empty()) out = inside.tags.leaf;
-  });
-  return out;
-}
 
 }  // namespace
 
@@ -41,8 +33,8 @@ Result<> Parallelize::check(const ConcreteStatement& statement) const {
     has_loops = true;
     if (!inside.tags.communicate.empty()) fetches = inside.var;
   });
-  if (std::string by = routine_inside(loop); !by.empty())
-    return refuse.at(i, fmt::format("{} runs inside the loop over {}", by, refuse.name(i)),
+  if (const Forall* replaced = routine::find_substituted(loop.body))
+    return refuse.at(i, fmt::format("{} runs inside the loop over {}", replaced->tags.leaf, refuse.name(i)),
                      "a routine is called by one thread, and divides its work among threads itself");
   if (fetches)
     return refuse.at(

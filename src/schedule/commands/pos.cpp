@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "format/questions.hpp"
 #include "notation/concrete.hpp"
+#include "routine/match.hpp"
 #include "schedule/refuse.hpp"
 #include "schedule/zero.hpp"
 
@@ -55,9 +56,7 @@ Result<> Pos::check(const ConcreteStatement& statement) const {
   schedule::Refusal refuse(name, statement);
   if (Result<> untouched = schedule::check_untouched(name, statement, i); !untouched) return untouched;
 
-  bool routine = false;
-  each<Forall>(statement.body, [&](const Forall& loop) { routine |= !loop.tags.leaf.empty(); });
-  if (routine)
+  if (routine::find_substituted(statement.body))
     return refuse.at(i, "a routine computes the loops inside, and takes coordinates, not positions",
                      "leave pos out, or substitute");
 
