@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <complex>
 #include <map>
+#include <memory>
 
 #include "base/require.hpp"
 #include "routine/cusparse_library.hpp"
@@ -54,10 +55,16 @@ DenseMatrix dense_of(runtime::Device& device, const LeafTensor& tensor, Beginnin
   return out;
 }
 
+// A description that the library made, and destroys.
+struct Destruction {
+  int (*with)(Cusparse::Handle) = nullptr;
+  void operator()(Cusparse::Handle handle) const { with(handle); }
+};
+using Description = std::unique_ptr<void, Destruction>;
+
 // What is kept for one pattern: descriptions, and room that the library wants.
 struct Prepared {
-  Cusparse::Handle sparse = nullptr, operand = nullptr, other = nullptr, result = nullptr;
-  int (*dense)(Cusparse::Handle) = nullptr;  // destroys a dense one
+  Description sparse = {}, operand = {}, other = {}, result = {};
   memory::Buffer room = {}, scratch = {};
 };
 
@@ -84,19 +91,18 @@ class CusparseProducts {
     int64_t before = c.levels[0].first, size = before + c.levels[0].extent;
     void* x = moved(c.values, -before, c.type);
     Prepared& kept = prepared(piece, B, {}, size, [&](Prepared& p) {
-      describe(p, B, size, B.values);
-      check(f_->cusparseCreateDnVec(&p.operand, size, x, type_), "describe a vector");
-      check(f_->cusparseCreateDnVec(&p.result, a.levels[0].extent, a.values, type_), "describe a vector");
+      p.sparse = described(B, size, B.values);
+      p.operand = described(size, x), p.result = described(a.levels[0].extent, a.values);
       return room_for([&](size_t* bytes) {
-        return f_->cusparseSpMV_bufferSize(handle_, Cusparse::AsItIs, one(), p.sparse, p.operand, beta(piece), p.result,
-                                           type_, Cusparse::default_algorithm, bytes);
+        return f_->cusparseSpMV_bufferSize(handle_, Cusparse::AsItIs, one(), p.sparse.get(), p.operand.get(),
+                                           beta(piece), p.result.get(), type_, Cusparse::default_algorithm, bytes);
       });
     });
-    check(f_->cusparseSpMatSetValues(kept.sparse, B.values), "describe a matrix");
-    check(f_->cusparseDnVecSetValues(kept.operand, x), "describe a vector");
-    check(f_->cusparseDnVecSetValues(kept.result, a.values), "describe a vector");
-    check(f_->cusparseSpMV(handle_, Cusparse::AsItIs, one(), kept.sparse, kept.operand, beta(piece), kept.result, type_,
-                           Cusparse::default_algorithm, kept.room.data()),
+    check(f_->cusparseSpMatSetValues(kept.sparse.get(), B.values), "describe a matrix");
+    check(f_->cusparseDnVecSetValues(kept.operand.get(), x), "describe a vector");
+    check(f_->cusparseDnVecSetValues(kept.result.get(), a.values), "describe a vector");
+    check(f_->cusparseSpMV(handle_, Cusparse::AsItIs, one(), kept.sparse.get(), kept.operand.get(), beta(piece),
+                           kept.result.get(), type_, Cusparse::default_algorithm, kept.room.data()),
           "multiply with a vector");
   }
 
@@ -110,18 +116,18 @@ class CusparseProducts {
     int how = Cusparse::AsItIs;
     if (x.order != y.order) std::swap(x.rows, x.columns), x.order = y.order, how = Cusparse::Transposed;
     Prepared& kept = prepared(piece, B, {&x, &y}, size, [&](Prepared& p) {
-      describe(p, B, size, B.values);
+      p.sparse = described(B, size, B.values);
       p.operand = described(x), p.result = described(y);
       return room_for([&](size_t* bytes) {
-        return f_->cusparseSpMM_bufferSize(handle_, Cusparse::AsItIs, how, one(), p.sparse, p.operand, beta(piece),
-                                           p.result, type_, Cusparse::default_algorithm, bytes);
+        return f_->cusparseSpMM_bufferSize(handle_, Cusparse::AsItIs, how, one(), p.sparse.get(), p.operand.get(),
+                                           beta(piece), p.result.get(), type_, Cusparse::default_algorithm, bytes);
       });
     });
-    check(f_->cusparseSpMatSetValues(kept.sparse, B.values), "describe a matrix");
-    check(f_->cusparseDnMatSetValues(kept.operand, x.values), "describe a matrix");
-    check(f_->cusparseDnMatSetValues(kept.result, y.values), "describe a matrix");
-    check(f_->cusparseSpMM(handle_, Cusparse::AsItIs, how, one(), kept.sparse, kept.operand, beta(piece), kept.result,
-                           type_, Cusparse::default_algorithm, kept.room.data()),
+    check(f_->cusparseSpMatSetValues(kept.sparse.get(), B.values), "describe a matrix");
+    check(f_->cusparseDnMatSetValues(kept.operand.get(), x.values), "describe a matrix");
+    check(f_->cusparseDnMatSetValues(kept.result.get(), y.values), "describe a matrix");
+    check(f_->cusparseSpMM(handle_, Cusparse::AsItIs, how, one(), kept.sparse.get(), kept.operand.get(), beta(piece),
+                           kept.result.get(), type_, Cusparse::default_algorithm, kept.room.data()),
           "multiply with a matrix");
   }
 
@@ -135,19 +141,20 @@ class CusparseProducts {
     bool adds = piece.start == LeafStart::Combine;
     Prepared& kept = prepared(piece, B, {&x, &y}, y.columns, [&](Prepared& p) {
       if (adds) p.scratch = device_->allocate(size_t(B.count) * size_of(B.type));
-      describe(p, B, y.columns, adds ? p.scratch.data() : A.values);
+      p.sparse = described(B, y.columns, adds ? p.scratch.data() : A.values);
       p.operand = described(x), p.other = described(y);
       return room_for([&](size_t* bytes) {
-        return f_->cusparseSDDMM_bufferSize(handle_, Cusparse::AsItIs, Cusparse::AsItIs, one(), p.operand, p.other,
-                                            zero(), p.sparse, type_, Cusparse::default_algorithm, bytes);
+        return f_->cusparseSDDMM_bufferSize(handle_, Cusparse::AsItIs, Cusparse::AsItIs, one(), p.operand.get(),
+                                            p.other.get(), zero(), p.sparse.get(), type_, Cusparse::default_algorithm,
+                                            bytes);
       });
     });
     void* samples = adds ? kept.scratch.data() : A.values;
-    check(f_->cusparseSpMatSetValues(kept.sparse, samples), "describe a matrix");
-    check(f_->cusparseDnMatSetValues(kept.operand, x.values), "describe a matrix");
-    check(f_->cusparseDnMatSetValues(kept.other, y.values), "describe a matrix");
-    check(f_->cusparseSDDMM(handle_, Cusparse::AsItIs, Cusparse::AsItIs, one(), kept.operand, kept.other, zero(),
-                            kept.sparse, type_, Cusparse::default_algorithm, kept.room.data()),
+    check(f_->cusparseSpMatSetValues(kept.sparse.get(), samples), "describe a matrix");
+    check(f_->cusparseDnMatSetValues(kept.operand.get(), x.values), "describe a matrix");
+    check(f_->cusparseDnMatSetValues(kept.other.get(), y.values), "describe a matrix");
+    check(f_->cusparseSDDMM(handle_, Cusparse::AsItIs, Cusparse::AsItIs, one(), kept.operand.get(), kept.other.get(),
+                            zero(), kept.sparse.get(), type_, Cusparse::default_algorithm, kept.room.data()),
           "sample a product");
     scale(samples, B);
     if (adds) add(A.values, samples, B);
@@ -180,17 +187,25 @@ class CusparseProducts {
   }
 
   // ---- descriptions ----
-  void describe(Prepared& p, const LeafTensor& B, int64_t columns, void* values) const {
-    const LeafArray &pos = B.levels[1].array("pos"), &crd = B.levels[1].array("crd");
-    check(f_->cusparseCreateCsr(&p.sparse, B.levels[0].extent, columns, B.count, const_cast<void*>(pos.data),
-                                const_cast<void*>(crd.data), values, Cusparse::number_of(pos.type),
-                                Cusparse::number_of(crd.type), Cusparse::from_zero, type_),
-          "describe a matrix");
-  }
-  Cusparse::Handle described(const DenseMatrix& m) const {
+  template <class Create, class... Arguments>
+  static Description made(int (*destroy)(Cusparse::Handle), const char* what, Create create,
+                          const Arguments&... arguments) {
     Cusparse::Handle out = nullptr;
-    check(f_->cusparseCreateDnMat(&out, m.rows, m.columns, m.leading, m.values, type_, m.order), "describe a matrix");
-    return out;
+    check(create(&out, arguments...), what);
+    return Description(out, {destroy});
+  }
+  Description described(const LeafTensor& B, int64_t columns, void* values) const {
+    const LeafArray &pos = B.levels[1].array("pos"), &crd = B.levels[1].array("crd");
+    return made(f_->cusparseDestroySpMat, "describe a matrix", f_->cusparseCreateCsr, B.levels[0].extent, columns,
+                B.count, const_cast<void*>(pos.data), const_cast<void*>(crd.data), values,
+                Cusparse::number_of(pos.type), Cusparse::number_of(crd.type), Cusparse::from_zero, type_);
+  }
+  Description described(int64_t size, void* values) const {
+    return made(f_->cusparseDestroyDnVec, "describe a vector", f_->cusparseCreateDnVec, size, values, type_);
+  }
+  Description described(const DenseMatrix& m) const {
+    return made(f_->cusparseDestroyDnMat, "describe a matrix", f_->cusparseCreateDnMat, m.rows, m.columns, m.leading,
+                m.values, type_, m.order);
   }
   template <class Ask>
   memory::Buffer room_for(Ask&& ask) const {
@@ -213,17 +228,11 @@ class CusparseProducts {
     if (auto known = kept_.find(key); known != kept_.end()) return known->second;
     if (kept_.size() >= most) forget();
     Prepared fresh;
-    fresh.dense = dense.empty() ? f_->cusparseDestroyDnVec : f_->cusparseDestroyDnMat;
     fresh.room = make(fresh);
     return kept_.emplace(std::move(key), std::move(fresh)).first->second;
   }
   void forget() {
     device_->wait(runtime::Stream{});  // what runs still has its room
-    for (auto& [key, p] : kept_) {
-      f_->cusparseDestroySpMat(p.sparse);
-      for (Cusparse::Handle h : {p.operand, p.other, p.result})
-        if (h) p.dense(h);
-    }
     kept_.clear();
   }
 
@@ -262,8 +271,9 @@ class CusparseProducts {
 
   std::shared_ptr<const Cusparse> f_;
   std::shared_ptr<const Cublas> blas_;
-  Cusparse::Handle handle_ = nullptr, blas_handle_ = nullptr;
-  runtime::Device* device_ = nullptr;  // of the call
+  Cusparse::Handle handle_ = nullptr,
+                   blas_handle_ = nullptr;  // for good: at its end a process may be without the libraries
+  runtime::Device* device_ = nullptr;       // of the call
   ScalarType scalar_ = ScalarType::Float64;
   int type_ = 0;
   std::map<Key, Prepared> kept_;
