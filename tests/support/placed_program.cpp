@@ -21,6 +21,19 @@ namespace spdistal::test {
 using namespace notation;
 using runtime::Transport;
 
+namespace {
+
+// Of a dimension: the values of a variable, or just as far as a window goes.
+int64_t size_along(const IndexVar& index, const std::map<std::string, int64_t>& sizes) {
+  const Window* window = index.window();
+  if (!window) return sizes.at(Printer().name(index));
+  if (window->end) return *window->end;
+  int64_t values = window->of ? size_along(*window->of, sizes) : 1;
+  return values == 0 ? window->offset : window->offset + window->stride * (values - 1) + 1;
+}
+
+}  // namespace
+
 PlacedProgram parse_placed(const PlacedText& text) {
   Machine machine = parse_machine(text.machine);
   std::map<std::string, Distribution> distributions;
@@ -32,7 +45,7 @@ PlacedProgram parse_placed(const PlacedText& text) {
   scope.declare = [&](const Lexer&, const Token& name, const std::vector<IndexVar>& indices) {
     std::string tensor(name.text);
     std::vector<Extent> dims;
-    for (const IndexVar& index : indices) dims.push_back(text.sizes.at(Printer().name(index)));
+    for (const IndexVar& index : indices) dims.push_back(size_along(index, text.sizes));
     Format format = format_of(text.formats, tensor, indices.size());
     if (auto placed = distributions.find(tensor); placed != distributions.end())
       format = Format(format, placed->second);

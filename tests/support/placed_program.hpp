@@ -17,7 +17,7 @@ namespace spdistal::test {
 struct PlacedText {
   std::string statement;                        // "a(i) = B(i,j) * c(j)"
   std::string formats = {};                     // "B:ds A:ss"; tensors that are not listed are dense
-  std::map<std::string, int64_t> sizes;         // of the variables
+  std::map<std::string, int64_t> sizes;         // of the variables; windows go as far as they need to
   std::string machine = "1";                    // "4", "2x2"
   std::vector<std::string> distributions = {};  // "B(x,y) -> M(x)"; tensors that are not listed live in blocks by rank
   std::string schedule = {};
