@@ -59,7 +59,7 @@ std::vector<bool> ready(int64_t colour, const lower::Distributed& program, const
                                    .elements;
     std::vector<Space> out;
     for (int64_t chunk = 0; chunk < ChunkedLeaf::chunks; chunk++)
-      out.push_back(occurring(piece, n.level, parts[chunk]));
+      out.push_back(values_of(n, occurring(piece, n.level, parts[chunk])));
     return out;
   };
   std::vector<bool> out(size_t(ChunkedLeaf::chunks), true);
@@ -69,7 +69,9 @@ std::vector<bool> ready(int64_t colour, const lower::Distributed& program, const
     std::vector<Space> wanted;
     if (auto* gather = std::get_if<plan::Gather>(&projection)) {
       const plan::Occurring* source = gather->set.as<plan::Occurring>();
-      if (source && !program.accesses[source->access].split) wanted = occurring_in(*source);
+      if (source && !program.accesses[source->access].split)
+        for (const Space& values : occurring_in(*source))
+          wanted.push_back(coordinates_of(*gather, values, received[k]->coordinates));
     } else if (std::holds_alternative<plan::Affine>(projection)) {
       for (Need& need : needs_of(k)) wanted.push_back(std::move(need.coordinates[received[k]->dim]));
     }

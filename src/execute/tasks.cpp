@@ -90,6 +90,14 @@ LocatedDims find_located(const lower::Distributed& program, const lower::Lowered
   return out;
 }
 
+Space values_of(const plan::Occurring& seen, const Space& coordinates) {
+  return seen.offset == 0 && seen.stride == 1 ? coordinates : runtime::shrink(coordinates, seen.offset, seen.stride);
+}
+Space coordinates_of(const plan::Gather& gather, const Space& values, const Space& within) {
+  if (gather.offset == 0 && gather.stride == 1) return values & within;
+  return runtime::stretch(values & runtime::shrink(within, gather.offset, gather.stride), gather.offset, gather.stride);
+}
+
 Tasks::Tasks(const lower::Distributed& program, const Homes& operands, const Shares& result,
              runtime::Transport& transport, const LocatedDims& located)
     : program_(program),
@@ -238,7 +246,8 @@ Need Tasks::need(size_t access, int64_t colour, const StepValues& step, const Pi
     Space set = none ? Space(1) : interval(range(access, d, values));
     auto* gather = std::get_if<plan::Gather>(&program_.plan.accesses[access].projections[d]);
     if (gather && colours_.contains(colour) && !none) {
-      if (std::optional<Space> found = evaluate(gather->set, colour, pieces)) set = set & *found;
+      if (std::optional<Space> found = evaluate(gather->set, colour, pieces))
+        set = coordinates_of(*gather, *found, set);
       // The factors around an access may leave more than the loops come to: the piece has no places for that.
       if (std::optional<Range> reached = reach(access, d, colour, pieces)) set = set & interval(*reached);
     }
@@ -261,7 +270,7 @@ std::optional<Space> Tasks::evaluate(const plan::Set& set, int64_t colour, const
         if (fresh)
           for (int64_t c = colours_.lo; c < colours_.hi; c++)
             found->second.push_back(occurring((*pieces[n.access])[c], n.level));
-        return found->second[size_t(colour - colours_.lo)];
+        return values_of(n, found->second[size_t(colour - colours_.lo)]);
       },
       [&](const plan::Both& n) -> std::optional<Space> {
         std::optional<Space> a = evaluate(n.a, colour, pieces), b = evaluate(n.b, colour, pieces);

@@ -22,6 +22,11 @@ using StepValues = std::vector<int64_t>;
 using LocatedDims = std::vector<std::vector<bool>>;
 LocatedDims find_located(const lower::Distributed& program, const lower::Lowered& kernel);
 
+/// The values of a variable at these coordinates of the level that a set names.
+runtime::Space values_of(const plan::Occurring& seen, const runtime::Space& coordinates);
+/// Where values of a variable lead to, as far as that is within some coordinates.
+runtime::Space coordinates_of(const plan::Gather& gather, const runtime::Space& values, const runtime::Space& within);
+
 class Tasks {
  public:
   Tasks(const lower::Distributed& program, const Homes& operands, const Shares& result, runtime::Transport& transport,

@@ -193,7 +193,7 @@ class Distributor {
     return order;
   }
 
-  // The coordinates along one variable, as an algebra of sets; none at all: nothing.
+  // The values of one variable, as an algebra of sets; none at all: nothing.
   struct Along {
     using Coordinates = std::optional<plan::Set>;
     Distributor& of;
@@ -214,16 +214,27 @@ class Distributor {
   plan::Set support(const Access& n, const IndexVar& var) {
     if (n.tensor.origin() == Origin::Temporary) {
       // Inside of a loop over the variable, a temporary is what it begins with where its own factors are not there.
-      if (std::find(n.indices.begin(), n.indices.end(), var) != n.indices.end()) return plan::Everything{};
+      if (use_of(n, var) != n.indices.end()) return plan::Everything{};
       return support(made_by_[n.tensor], var);
     }
     std::optional<size_t> k = find(n);
-    auto use = std::find(n.indices.begin(), n.indices.end(), var);
+    auto use = use_of(n, var);
     if (!k || use == n.indices.end() || !fetched_.contains(*k)) return plan::Everything{};
     // A dense tensor has all coordinates of its range.
     if (n.tensor.format().is_dense() && !accesses_[*k].split) return plan::Everything{};
     size_t level = n.tensor.format().level_of(size_t(use - n.indices.begin()));
-    return plan::Occurring{*k, level};
+    return seen_through(*use, {*k, level});
+  }
+
+  // The first dimension that a variable leads to, as it is or through a window.
+  static std::vector<IndexVar>::const_iterator use_of(const Access& n, const IndexVar& var) {
+    return std::find_if(n.indices.begin(), n.indices.end(),
+                        [&](const IndexVar& index) { return variable_of(index) == var; });
+  }
+  // The values of the variable of an index whose coordinates occur.
+  static plan::Occurring seen_through(const IndexVar& index, plan::Occurring coordinates) {
+    if (const Window* window = index.window()) coordinates.offset = window->offset, coordinates.stride = window->stride;
+    return coordinates;
   }
 
   // Where assignments have an effect.
@@ -272,16 +283,21 @@ class Distributor {
       plan::Projection& projection = plan_.accesses[k].projections[d];
       if (!std::holds_alternative<plan::Replicate>(projection)) continue;
       if (keeps_whole(k, a.access.tensor.format().level_of(d))) continue;
-      plan::Set set = k > 0 ? context(a.access, a.access.indices[d]) : support(results_, a.access.indices[d]);
+      const IndexVar& index = a.access.indices[d];
+      std::optional<IndexVar> var = variable_of(index);
+      plan::Set set = plan::Everything{};
+      if (var) set = k > 0 ? context(a.access, *var) : support(results_, *var);
       if (!is_worth_it(set, k)) set = plan::Everything{};
       // Where coordinates come from positions, loops come to no others, and the piece has places for no others.
-      if (a.by_position[d] && fetched_.contains(a.by_position[d]->access)) set = plan::both(set, *a.by_position[d]);
+      if (a.by_position[d] && fetched_.contains(a.by_position[d]->access))
+        set = plan::both(set, seen_through(index, *a.by_position[d]));
       if (set.is<plan::Everything>()) {
         // A window is a part of a dimension, whatever the loops cut.
-        if (a.access.indices[d].window()) projection = plan::Affine{print_.found(statement_, a.access.indices[d])};
+        if (index.window()) projection = plan::Affine{print_.found(statement_, index)};
         continue;
       }
-      projection = plan::Gather{set};
+      const Window* window = index.window();
+      projection = window ? plan::Gather{set, window->offset, window->stride} : plan::Gather{set};
       for (size_t source : plan::sources(set)) more.insert(depends_[source].begin(), depends_[source].end());
     }
     depends_[k].insert(more.begin(), more.end());

@@ -13,17 +13,20 @@
 namespace spdistal::plan {
 
 struct SetKinds;
-/// A set of coordinates of one variable, for each colour.
+/// A set of values of one variable, for each colour.
 using Set = Handle<SetKinds>;
 
-/// All coordinates.
+/// All values.
 struct Everything {
   static constexpr auto fields = std::tuple{};
 };
-/// The coordinates that occur in a level of the piece of an access: the image of its crd by value.
+/// Those whose coordinates occur in a level of the piece of an access, the image of its crd by value:
+/// { v : offset + stride * v ∈ crd }.
 struct Occurring {
   size_t access, level;
-  static constexpr auto fields = std::tuple{&Occurring::access, &Occurring::level};
+  int64_t offset = 0, stride = 1;  // of the window through which the access sees the variable
+  static constexpr auto fields =
+      std::tuple{&Occurring::access, &Occurring::level, &Occurring::offset, &Occurring::stride};
 };
 struct Both {
   Set a, b;
@@ -45,8 +48,10 @@ std::vector<size_t> sources(const Set& set);
 struct Affine {
   std::string bounds;  // of the coordinates for given loops: "[io * 25, io * 25 + 25)"
 };
+/// { offset + stride * v : v ∈ set }.
 struct Gather {
   Set set;
+  int64_t offset = 0, stride = 1;  // of the window through which the access sees the variable
 };
 struct Positions {};  // from the stored positions that the colour has of the same access
 struct Replicate {};  // all of them

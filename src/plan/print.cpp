@@ -40,13 +40,28 @@ class PlanPrinter {
         s, [](const Everything&) -> std::string { return "everything"; },
         [&](const Occurring& o) {
           const AccessPlan& from = plan_.accesses[o.access];
-          return level(from, o.level) + (from.lists[o.level] ? ".crd" : "");
+          std::string text = level(from, o.level) + (from.lists[o.level] ? ".crd" : "");
+          if (o.offset != 0) text += fmt::format(" - {}", o.offset);
+          if (o.stride != 1) text = fmt::format("{} / {}", o.offset != 0 ? "(" + text + ")" : text, o.stride);
+          return text;
         },
-        [&](const Both& n) { return set(n.a, 1) + " ∩ " + set(n.b, 1); },
+        [&](const Both& n) {
+          std::string text = set(n.a, 1) + " ∩ " + set(n.b, 1);
+          return context > 1 ? "(" + text + ")" : text;
+        },
         [&](const Either& n) {
           std::string text = set(n.a) + " ∪ " + set(n.b);
           return context > 0 ? "(" + text + ")" : text;
         });
+  }
+  std::string coordinates(const Gather& gather) const {
+    if (auto* same = gather.set.as<Occurring>(); same && same->offset == gather.offset && same->stride == gather.stride)
+      return set(Occurring{same->access, same->level});
+    bool plain = gather.offset == 0 && gather.stride == 1;
+    std::string text = set(gather.set, plain ? 0 : 2);
+    if (gather.stride != 1) text = fmt::format("{} * {}", gather.stride, text);
+    if (gather.offset != 0) text += fmt::format(" + {}", gather.offset);
+    return text;
   }
 
   std::string entry(const AccessPlan& access, const PartitionStatement& s) const {
@@ -55,7 +70,8 @@ class PlanPrinter {
     const std::string& variable = access.variables[dim];
     const Projection& projection = access.projections[dim];
     if (auto* affine = std::get_if<Affine>(&projection)) return "{" + affine->bounds + "}";
-    if (auto* gather = std::get_if<Gather>(&projection)) return fmt::format("{{{} in {}}}", variable, set(gather->set));
+    if (auto* gather = std::get_if<Gather>(&projection))
+      return fmt::format("{{{} in {}}}", variable, coordinates(*gather));
     return variable;
   }
 

@@ -200,6 +200,20 @@ TEST(Traffic, SpMMByRowsMovesTheRowsOfTheDenseOperandThatOccur) {
               });
 }
 
+TEST(Traffic, AWindowMovesWhatOccursShifted) {
+  on_machines({.statement = "a(i) = B(i,j) * c(j+2)",
+               .formats = "B:ds",
+               .sizes = {{"i", 20}, {"j", 23}},
+               .distributions = {"a(x) -> M(x)", "B(x,y) -> M(x)", "c(x) -> M(x)"},
+               .schedule = "divide(i,io,ii,M.x); distribute(io)"},
+              [](auto& program, auto& data, auto& run, int64_t p) {
+                auto shifted = stored(array_of(program, data, "B"));
+                for (auto& at : shifted) at[1] += 2;
+                EXPECT_EQ(run.report().total("c(j+2)").received, bytes * off_piece(by_rows(shifted, 20, p), 1, 25));
+                expect_nothing_moved(run.report(), {"c(j+2)"});
+              });
+}
+
 TEST(Traffic, SpMMByNonZerosMovesTheRowsThatOccurAndThoseThatAreShared) {
   on_machines({.statement = "A(i,j) = B(i,k) * C(k,j)",
                .formats = "B:ds",

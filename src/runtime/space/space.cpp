@@ -202,6 +202,24 @@ Space lift(const Space& set, std::span<const int> dims, const Rect& box) {
   return canonical ? Space::from_canonical(box.dims(), std::move(sides)) : Space::from_rects(box.dims(), sides);
 }
 
+Space stretch(const Space& set, int64_t offset, int64_t stride) {
+  std::vector<Range> out;
+  for (const Range& x : set.sides()) {
+    if (stride == 1) out.push_back({offset + x.lo, offset + x.hi});
+    else
+      for (int64_t at = x.lo; at < x.hi; at++) out.push_back({offset + stride * at, offset + stride * at + 1});
+  }
+  return Space::from_canonical(1, std::move(out));
+}
+
+Space shrink(const Space& set, int64_t offset, int64_t stride) {
+  auto first_at = [&](int64_t y) { return y <= offset ? 0 : (y - offset - 1) / stride + 1; };
+  std::vector<Range> out;
+  for (const Range& y : set.sides())
+    if (Range x{first_at(y.lo), first_at(y.hi)}; !is_empty(x)) out.push_back(x);
+  return Space::from_intervals(std::move(out));
+}
+
 std::string to_string(const Space& set) {
   std::string out = "{";
   for_each_rect(set, [&](std::span<const Range> rect) {

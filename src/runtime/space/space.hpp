@@ -86,6 +86,10 @@ Space project(const Space& set, std::span<const int> dims);
 /// { y ∈ box : (y_d for d in dims) ∈ set }: the inverse of `project`, all points of the box above the set.
 Space lift(const Space& set, std::span<const int> dims, const Rect& box);
 
+/// Of one dimension: { offset + stride * x : x ∈ set }, and { x ≥ 0 : offset + stride * x ∈ set }.
+Space stretch(const Space& set, int64_t offset, int64_t stride);
+Space shrink(const Space& set, int64_t offset, int64_t stride);
+
 /// "{}", "{[0, 4), [7, 8)}".
 std::string to_string(const Space& set);
 

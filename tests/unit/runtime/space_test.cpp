@@ -75,6 +75,21 @@ TEST(Space, ProjectionAndLiftAgreeWithTheirDefinitions) {
   }
 }
 
+TEST(Space, StretchAndShrinkAgreeWithTheirDefinitions) {
+  Random random(3);
+  for (int round = 0; round < 1000; round++) {
+    Space set = random_space(random, 1, 40, 6);
+    int64_t offset = pick(random, 0, 12), stride = pick(random, 1, 5);
+    SCOPED_TRACE(to_string(set));
+    Points stretched, shrunk;
+    for (const Point& x : points_of(set)) stretched.insert({offset + stride * x[0]});
+    for (int64_t x = 0; x < 50; x++)
+      if (set.contains(offset + stride * x)) shrunk.insert({x});
+    ASSERT_EQ(stretch(set, offset, stride), space_of(1, stretched));
+    ASSERT_EQ(shrink(set, offset, stride), space_of(1, shrunk));
+  }
+}
+
 TEST(Space, OneRectangleMadeInPiecesIsTheSameAsMadeAtOnce) {
   Space whole(Rect{{0, 10}, {0, 10}});
   Space left(Rect{{0, 10}, {0, 4}}), right(Rect{{0, 10}, {4, 10}}), top(Rect{{0, 3}, {0, 10}});
