@@ -18,6 +18,7 @@ ir::Function write_out_parts(const ir::Function& f, const Target& target);
 ir::Function simplify(const ir::Function& f, const Target& target);
 ir::Function block_rows(const ir::Function& f, const Target& target);
 ir::Function accumulate(const ir::Function& f, const Target& target);
+ir::Function outer_vectors(const ir::Function& f, const Target& target);
 ir::Function hoist(const ir::Function& f, const Target& target);
 ir::Function unroll(const ir::Function& f, const Target& target);
 ir::Function vectorize(const ir::Function& f, const Target& target);

@@ -15,6 +15,7 @@ std::span<const Pass> pipeline(Target::Processor processor) {
       {"simplify", simplify},
       {"block rows", block_rows},
       {"accumulate", accumulate},
+      {"outer vectors", outer_vectors},
       {"hoist", hoist},
       {"propagate", propagate},
       {"unroll", unroll},

@@ -22,9 +22,14 @@ std::vector<Command> draw_commands(std::mt19937_64& random, const ConcreteStatem
     case 1: {
       RandomSchedule drawn{as_it_stands(loops), loops};
       add_commands(random, drawn, int(number(random, 0, 14)), machine);
+      if (one_in(random, 3)) add_vectors(random, drawn);
       return drawn.commands;
     }
-    default: return draw_distributed(random, loops, machine).commands;
+    default: {
+      RandomSchedule drawn = draw_distributed(random, loops, machine);
+      if (one_in(random, 4)) add_vectors(random, drawn);
+      return drawn.commands;
+    }
   }
 }
 

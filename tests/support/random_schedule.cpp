@@ -115,10 +115,18 @@ void add_commands(std::mt19937_64& random, RandomSchedule& schedule, int attempt
     try_command(schedule, draw_command(random, schedule.statement, machine, static_cast<const Command*>(nullptr)));
 }
 
+void add_vectors(std::mt19937_64& random, RandomSchedule& schedule) {
+  std::vector<IndexVar> loops = loop_variables(schedule.statement.body);
+  std::shuffle(loops.begin(), loops.end(), random);
+  for (const IndexVar& loop : loops)
+    if (try_command(schedule, Parallelize{loop, CPUVector, Race::Auto})) return;
+}
+
 RandomSchedule draw_schedule(std::mt19937_64& random, ConcreteStatement statement, int attempts,
                              std::map<std::string, int>* accepted) {
   RandomSchedule out{{}, std::move(statement)};
   add_commands(random, out, attempts);
+  if (one_in(random, 4)) add_vectors(random, out);
   if (accepted)
     for (const Command& command : out.commands)
       ++(*accepted)[std::visit([](const auto& c) { return std::string(c.name); }, command)];

@@ -23,7 +23,10 @@ bool try_command(RandomSchedule& schedule, const Command& command);
 /// pieces may be dimensions of it.
 void add_commands(std::mt19937_64& random, RandomSchedule& schedule, int attempts, const Machine* machine = nullptr);
 
-/// Draws up to `attempts` commands of every kind in the registry. `accepted` counts what was applied, by command.
+/// Runs some loop in vectors, with loops inside it or not, where one can be.
+void add_vectors(std::mt19937_64& random, RandomSchedule& schedule);
+
+/// Draws up to `attempts` commands of every kind in the registry, and vectors at times. `accepted` counts what was applied, by command.
 RandomSchedule draw_schedule(std::mt19937_64& random, notation::ConcreteStatement statement, int attempts,
                              std::map<std::string, int>* accepted = nullptr);
 

@@ -21,16 +21,28 @@ bool writes_in_place(const Context& c, const Scope& s, const Assign& assign) {
   return assign.lhs.tensor.format().is_dense() && (!assign.lhs.indices.empty() || is_temporary_sum(s, assign));
 }
 
+// Are all elements that a loop with more in it than one assignment writes in their places? What is declared inside of it is
+// each turn's own.
+bool all_in_place(const Context& c, const Scope& s, const Stmt& body) {
+  bool out = true;
+  each<Assign>(body, [&](const Assign& assign) {
+    bool outside = assign.lhs.tensor == c.lhs.tensor || s.temporaries.contains(assign.lhs.tensor);
+    out &= !outside || writes_in_place(c, s, assign);
+  });
+  return out;
+}
+
 bool suits_vectors(const Context& c, const Scope& s, const ForallLoop& loop, Alone alone) {
-  auto* assign = loop.body().as<Assign>();
-  if (!assign || alone == Alone::No || s.elements.raced || !writes_in_place(c, s, *assign)) return false;
+  if (alone == Alone::No || s.elements.raced) return false;
   bool races = find_race(c.statement, loop.forall.var).has_value();
   const auto& parallel = loop.forall.tags.parallel;
   bool asked = parallel && parallel->unit == Unit::CPUVector;
   bool by_itself = !parallel && !races;
+  auto* assign = loop.body().as<Assign>();
+  if (!assign) return asked && !races && all_in_place(c, s, loop.body());
   // A sum has a variable of its own for each vector.
   bool sums = s.elements.sum || is_temporary_sum(s, *assign);
-  return (by_itself || asked) && (!races || sums);
+  return (by_itself || asked) && (!races || sums) && writes_in_place(c, s, *assign);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "routine/match.hpp"
 #include "schedule/nest.hpp"
 #include "schedule/refuse.hpp"
+#include "schedule/vectors.hpp"
 
 namespace spdistal {
 
@@ -27,10 +28,8 @@ Result<> Parallelize::check(const ConcreteStatement& statement) const {
       !loop.tags.communicate.empty())
     return refuse.at(i, fmt::format("the loop over {} is {} already", refuse.name(i), decided),
                      "divide it: one part can be distributed, the other parallelized");
-  bool has_loops = false;
   std::optional<IndexVar> fetches;
   each<Forall>(loop.body, [&](const Forall& inside) {
-    has_loops = true;
     if (!inside.tags.communicate.empty()) fetches = inside.var;
   });
   if (const Forall* replaced = routine::find_substituted(loop.body))
@@ -41,10 +40,6 @@ Result<> Parallelize::check(const ConcreteStatement& statement) const {
         *fetches,
         fmt::format("tensors are fetched at {}, inside the loop over {}", refuse.name(*fetches), refuse.name(i)),
         "a parallel loop runs inside one piece: communicate outside of it");
-  if (unit == Unit::CPUVector && has_loops)
-    return refuse.at(
-        i, fmt::format("the loop over {} has loops inside it, and vectors run innermost loops", refuse.name(i)),
-        "parallelize an innermost loop with CPUVector, this one with CPUThread");
 
   // Units nest from coarse to fine, each once.
   std::optional<Diagnostic> clash;
@@ -71,6 +66,8 @@ Result<> Parallelize::check(const ConcreteStatement& statement) const {
     if (around.var != i) compare(around, true);
   each<Forall>(loop.body, [&](const Forall& inside) { compare(inside, false); });
   if (clash) return *clash;
+  if (unit == Unit::CPUVector)
+    if (Result<> lanes = schedule::check_lanes(name, statement, i); !lanes) return lanes;
 
   if (race == Race::NoRaces)
     if (std::optional<Assign> shared = find_race(statement, i))

@@ -6,6 +6,7 @@
 
 #include "schedule/communication.hpp"
 #include "schedule/refuse.hpp"
+#include "schedule/vectors.hpp"
 
 namespace spdistal {
 
@@ -39,7 +40,7 @@ std::vector<Forall> rearranged(const std::vector<Forall>& loops, const std::vect
 }
 
 // What was decided about loops must hold in the new order: a routine replaces the same nest, and units run from coarse
-// to fine, vectors innermost.
+// to fine.
 Result<> check_decisions(const ConcreteStatement& statement, const std::vector<Forall>& before,
                          const std::vector<Forall>& after) {
   schedule::Refusal refuse(Reorder::name, statement);
@@ -55,11 +56,6 @@ Result<> check_decisions(const ConcreteStatement& statement, const std::vector<F
           "reorder first, then substitute");
     if (!after[k].tags.parallel) continue;
     Unit unit = after[k].tags.parallel->unit;
-    if (unit == Unit::CPUVector && k + 1 < after.size())
-      return refuse.at(
-          after[k].var,
-          fmt::format("the loop over {} runs in vectors and must stay innermost", refuse.name(after[k].var)),
-          "reorder first, then parallelize");
     for (size_t inner = k + 1; inner < after.size(); inner++)
       if (after[inner].tags.parallel && after[inner].tags.parallel->unit < unit)
         return refuse.at(after[k].var,
@@ -114,6 +110,9 @@ Result<> Reorder::check(const ConcreteStatement& statement) const {
       if (Result<> place = schedule::check_place(name, statement, above); !place) return place;
     outside.push_back(loop.var);
   }
+  for (const Forall& loop : after)
+    if (loop.tags.parallel && loop.tags.parallel->unit == Unit::CPUVector)
+      if (Result<> lanes = schedule::check_lanes(name, apply(statement), loop.var); !lanes) return lanes;
   return {};
 }
 

@@ -149,7 +149,7 @@ class RandomProgram {
   }
 
   void statement(int depth) {
-    switch (pick(0, depth > 0 ? 15 : 5)) {
+    switch (pick(0, depth > 0 ? 16 : 5)) {
       case 0: scalars_.push_back(f_.constant(name("c"), bounded(any_type(), 3))); break;
       case 1: mutables_.push_back(f_.variable(name("v"), bounded(any_type(), 3))); break;
       case 2:
@@ -180,6 +180,7 @@ class RandomProgram {
         break;
       case 11: vector_loop(); break;
       case 12: accumulation(); break;
+      case 16: outer_vector_loop(); break;
       case 13: {
         Var local = f_.allocate(name("local"), any_type(), array_size, Fill::Zeroed);
         locals_.push_back(local);
@@ -240,6 +241,66 @@ class RandomProgram {
             },
             {.kind = LoopKind::Vector});
     f_.store(outputs_[2], pick(0, array_size - 1), sum % 1000);
+  }
+
+  /// A vector loop with loops inside: turns read inputs, and store elements of their own.
+  void outer_vector_loop() {
+    Type type{integer_type()};
+    Var to = outputs_[size_t(chance(80) ? pick(1, 4) : pick(0, 6))];
+    Expr last = chance(50) ? literal(ir::Scalar::integer(type.scalar, pick(0, array_size)))
+                           : cast(type.scalar, min(max(expr(ScalarType::Int32, 1), 0), array_size));
+    f_.loop(name("k"), literal(ir::Scalar::integer(type.scalar, pick(0, 2))), last,
+            [&](Var k) {
+              scoped([&] {
+                frozen_ = {std::begin(all_scalar_types), std::end(all_scalar_types)};
+                Var own = f_.variable(name("own"), first_of_lane(to));
+                mutables_ = {own};
+                loops_ = {k};
+                if (chance(70)) scalars_.push_back(k);
+                turn_of_lane(to, k, 3);
+                f_.store(to, k, own);
+                frozen_.clear();
+              });
+            },
+            {.kind = LoopKind::Vector});
+  }
+
+  Expr first_of_lane(const Var& to) { return chance(50) ? zero(to.type.element()) : bounded(to.type.scalar, 1); }
+
+  void turn_of_lane(const Var& to, const Var& k, int depth) {
+    for (int n = pick(1, 4); n > 0; n--) switch (pick(0, depth > 0 ? 9 : 5)) {
+        case 0: scalars_.push_back(f_.constant(name("x"), load(inputs_[size_t(pick(1, 6))], index(0)))); break;
+        case 1: scalars_.push_back(f_.constant(name("c"), bounded(any_type(), 2))); break;
+        case 2: mutables_.push_back(f_.variable(name("v"), first_of_lane(to))); break;
+        case 3:
+        case 4: {
+          Var v = mutables_[size_t(pick(0, int(mutables_.size()) - 1))];
+          Expr in = load(inputs_[size_t(v.type.scalar)], index(0)), e = bounded(v.type.scalar, 2);
+          bool adds = chance(70) && v.type.scalar != ScalarType::Bool;
+          f_.assign(v, adds ? v + (chance(50) || is_integral(v.type.scalar) ? in : e) : e);
+          break;
+        }
+        case 5: f_.store(to, k, chance(30) ? load(to, k) : bounded(to.type.scalar, 2)); break;
+        case 6: f_.when(condition(1), [&] { scoped([&] { turn_of_lane(to, k, depth - 1); }); }); break;
+        case 7: {
+          Var turn = f_.variable(name("turn"), int32(0));
+          f_.loop_while(turn < pick(0, 3) && condition(0), [&] {
+            f_.increase(turn, 1);
+            scoped([&] { turn_of_lane(to, k, depth - 1); });
+          });
+          break;
+        }
+        default:
+          f_.loop(name("p"), int32(pick(0, 2)),
+                  chance(80) ? int32(pick(0, 6)) : min(max(expr(ScalarType::Int32, 1), 0), 6), [&](Var p) {
+                    scoped([&] {
+                      loops_.push_back(p);
+                      scalars_.push_back(p);
+                      turn_of_lane(to, k, depth - 1);
+                      if (chance(20)) f_.when(condition(1), [&] { f_.stop(); });
+                    });
+                  });
+      }
   }
 
   /// Every thread stores an element of its own and adds to one that all share.
