@@ -10,40 +10,10 @@ namespace spdistal::passes {
 
 using namespace ir;
 
-namespace {
-
-/// The search that finds the first row of a share.
-const Search* search_of(const WalkedRows& walk) {
-  const Search* out = nullptr;
-  each<Search>(walk.row.init, [&](const Search& n) { out = &n; });
-  return out;
-}
-
-/// The row with a position in it, of which it is known that it is none before `first` and none behind `last`.
-Expr row_between(const WalkedRows& walk, const Expr& position, const Expr& first, const Expr& last) {
-  Expr row = rewrite(walk.row.init, [&](const Search& n) -> Expr {
-    return Search{n.bound, n.array, first, last + 1, n.value};
-  });
-  return wide(substitute(row, {{walk.begin.symbol, position}}));
-}
-
-/// Statements behind those constants that they use.
-std::vector<Stmt> with_constants(const std::vector<Stmt>& constants, std::vector<Stmt> stmts) {
-  for (auto s = constants.rbegin(); s != constants.rend(); s++)
-    if (uses(Block{stmts}).contains(s->as<Declare>()->var.symbol)) stmts.insert(stmts.begin(), *s);
-  return stmts;
-}
-
-}  // namespace
-
 std::optional<BlockBody> block_of_positions(const RowBlocks& blocks, const GridMapping& mapping) {
   const WalkedRows& walk = blocks.walk;
   const RowTurns& turns = walk.in_row;
-  const Search* search = search_of(walk);
-  // Where the row of a position is looked up, all between the ends of its block ascends.
-  bool looked_up =
-      search && search->bound == Bound::Upper && type_of(search->lo) == Int64 && walk.row.var.type == Int64;
-  if (!looked_up || turns.sum || !turns.after.empty() || !is_independent(turns.positions)) return {};
+  if (!looks_up_rows(walk) || turns.sum || !turns.after.empty() || !is_independent(turns.positions)) return {};
   int threads = int(blocks.room);
   Var begin = walk.begin, end = walk.end, lane = var("lane", Int64), group = var("group", Int64);
   Var from = var("from", Int64), to = var("to", Int64), rows_of = var("rows_of", array_of(ScalarType::Int64));

@@ -38,6 +38,60 @@ bool goes_on_from(const Stmt& s, const Var& row) {
   return found && step && holds<Search>(found->value) && is_increment(*step, row);
 }
 
+/// The variables that a statement declares, in order.
+std::vector<Symbol> declared_in(const Stmt& s) {
+  std::vector<Symbol> out;
+  each<Declare>(s, [&](const Declare& n) { out.push_back(n.var.symbol); });
+  each<Allocate>(s, [&](const Allocate& n) { out.push_back(n.array.symbol); });
+  each<For>(s, [&](const For& n) { out.push_back(n.var.symbol); });
+  return out;
+}
+
+/// Are two statements the same but for what their variables are called?
+bool are_alike(const Stmt& a, const Stmt& b, std::map<Symbol, Symbol> names) {
+  std::vector<Symbol> ours = declared_in(a), theirs = declared_in(b);
+  if (ours.size() != theirs.size()) return false;
+  for (size_t k = 0; k < ours.size(); k++) names.emplace(theirs[k], ours[k]);
+  return a == renamed(b, names);
+}
+
+/// Positions that are added to an array of sums, and what is done with it.
+struct SummedPositions {
+  std::vector<Stmt> arrays;
+  Allocate sums;
+  For positions;
+  std::vector<Stmt> after;
+};
+std::optional<SummedPositions> summed_positions(const Stmt& body) {
+  std::vector<Stmt> stmts = flat(body), arrays;
+  size_t at = 0;
+  const Allocate* sums = nullptr;
+  for (; at < stmts.size() && stmts[at].is<Allocate>(); at++) {
+    auto* array = stmts[at].as<Allocate>();
+    if (array->fill == Fill::Uninitialised) arrays.push_back(stmts[at]);
+    else if (std::exchange(sums, array)) return {};
+  }
+  auto* loop = at < stmts.size() ? stmts[at].as<For>() : nullptr;
+  if (!loop || !sums || !constant_integer(sums->count) || constant_integer(loop->step) != 1) return {};
+  Changes inside = changes(loop->body);
+  for (const Symbol& own : declared_in(loop->body)) inside.arrays.erase(own);
+  if (!assigned_outside(body).empty() || inside.arrays != std::set{sums->array.symbol}) return {};
+  if (holds<While, Break, Sort>(body)) return {};
+  return SummedPositions{arrays, *sums, *loop, {stmts.begin() + long(at) + 1, stmts.end()}};
+}
+
+/// Where rows that are whole are treated otherwise than those that are cut, once their positions are added up.
+std::optional<RowTurns> turns_of_sums(const std::vector<Stmt>& constants, const If& choice) {
+  if (!choice.otherwise) return {};
+  std::optional<SummedPositions> all = summed_positions(choice.then), cut = summed_positions(*choice.otherwise);
+  if (!all || !cut || !all->arrays.empty() || all->sums.count != cut->sums.count) return {};
+  std::map<Symbol, Symbol> name{{cut->sums.array.symbol, all->sums.array.symbol}};
+  if (!are_alike(all->positions, cut->positions, name)) return {};
+  std::vector<Stmt> of_cut = cut->arrays;
+  for (const Stmt& s : cut->after) of_cut.push_back(renamed(s, name));
+  return RowTurns{constants, {}, all->positions, all->after, RowOfSums{all->sums, choice.cond, of_cut}};
+}
+
 std::optional<RowTurns> row_turns(const Stmt& body, const Var& row) {
   std::vector<Stmt> stmts = flat(body), constants;
   size_t at = 0;
@@ -46,6 +100,8 @@ std::optional<RowTurns> row_turns(const Stmt& body, const Var& row) {
     if (is_constant(stmts[at])) constants.push_back(stmts[at]);
     else if (std::exchange(sum, *variable(stmts[at]))) return {};
   }
+  auto* choice = at + 2 == stmts.size() ? stmts[at].as<If>() : nullptr;
+  if (choice && !sum && goes_on_from(stmts.back(), row)) return turns_of_sums(constants, *choice);
   auto* loop = at < stmts.size() ? stmts[at].as<For>() : nullptr;
   if (!loop || constant_integer(loop->step) != 1 || at + 2 > stmts.size() || !goes_on_from(stmts.back(), row))
     return {};
@@ -116,6 +172,26 @@ std::optional<WalkedRows> walked_rows(const ParallelRegion& region) {
   std::optional<PositionRange> all = dealt_out(region, constants, *begin, *end);
   if (!all) return {};
   return WalkedRows{constants, *begin, *end, all->begin, all->end, *row, rows->cond, *in_row};
+}
+
+bool looks_up_rows(const WalkedRows& walk) {
+  const Search* search = nullptr;
+  each<Search>(walk.row.init, [&](const Search& n) { search = &n; });
+  return search && search->bound == Bound::Upper && type_of(search->lo) == Int64 && walk.row.var.type == Int64;
+}
+
+// All between the two rows ascends.
+Expr row_between(const WalkedRows& walk, const Expr& position, const Expr& first, const Expr& last) {
+  Expr row = rewrite(walk.row.init, [&](const Search& n) -> Expr {
+    return Search{n.bound, n.array, first, last + 1, n.value};
+  });
+  return wide(substitute(row, {{walk.begin.symbol, position}}));
+}
+
+std::vector<Stmt> with_constants(const std::vector<Stmt>& constants, std::vector<Stmt> stmts) {
+  for (auto s = constants.rbegin(); s != constants.rend(); s++)
+    if (uses(Block{stmts}).contains(s->as<Declare>()->var.symbol)) stmts.insert(stmts.begin(), *s);
+  return stmts;
 }
 
 Expr RowBlocks::count() const { return (walk.all_end - walk.all_begin + (room - 1)) / room; }

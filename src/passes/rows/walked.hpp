@@ -7,12 +7,20 @@
 
 namespace spdistal::passes {
 
+/// An array of sums in the place of one: positions add to it, each to all of its elements.
+struct RowOfSums {
+  ir::Allocate array;            // zero where a row begins
+  ir::Expr whole;                // are all positions of the row in the share?
+  std::vector<ir::Stmt> of_cut;  // what is done with the sums of a row that are not all
+};
+
 /// What is done in a row.
 struct RowTurns {
   std::vector<ir::Stmt> constants;
   std::optional<ir::Declare> sum;  // what positions are added up in, if they are
   ir::For positions;               // those of the row that are in the share
   std::vector<ir::Stmt> after;     // what is done with the sum
+  std::optional<RowOfSums> sums = {};
 };
 
 /// A share's walk along the rows of its positions. Each share begins where the one before ends, and nothing else tells them
@@ -40,6 +48,13 @@ struct RowBlocks {
   std::vector<ir::Stmt> declarations(const ir::Expr& block) const;
 };
 
+/// Is the row of a position found by a search, which may be asked for any of them?
+bool looks_up_rows(const WalkedRows& walk);
+/// The row with a position in it, of which it is known that it is none before `first` and none behind `last`.
+ir::Expr row_between(const WalkedRows& walk, const ir::Expr& position, const ir::Expr& first, const ir::Expr& last);
+/// Statements behind those constants that they use.
+std::vector<ir::Stmt> with_constants(const std::vector<ir::Stmt>& constants, std::vector<ir::Stmt> stmts);
+
 /// What each thread of a block does, and of how many.
 struct BlockBody {
   int threads;
@@ -49,5 +64,7 @@ struct BlockBody {
 std::optional<BlockBody> summing_block(const RowBlocks& blocks);
 /// Positions that are written one by one, each by some lanes; nothing where they are not.
 std::optional<BlockBody> block_of_positions(const RowBlocks& blocks, const GridMapping& mapping);
+/// Rows of sums, position by position: what takes a block's positions, all in order; nothing where there are none.
+std::optional<ir::Stmt> run_of_positions(const RowBlocks& blocks, const ir::Var& rows, const ir::Var& block);
 
 }  // namespace spdistal::passes
