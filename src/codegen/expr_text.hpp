@@ -29,7 +29,8 @@ enum class Helper : uint8_t {
   AtomicAdd,
   WarpReduce,
   WarpSort,
-  Claim
+  Claim,
+  Copies
 };
 
 /// What an expression turned out to need around it.

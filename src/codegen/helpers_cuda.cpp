@@ -205,6 +205,22 @@ template <class T> static __device__ void warp_sort(T* first, T* last) {
 }
 )";
 
+// Devices before these copy at once.
+constexpr std::string_view copies = R"(
+template <class T> static __device__ void copy_ahead(T* to, const T* from) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "n"(sizeof(T)));
+#else
+  *to = *from;
+#endif
+}
+static __device__ void wait_for_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+)";
+
 constexpr std::string_view claim = R"(
 static __device__ int32_t claim(int32_t* at, int32_t value) { return atomicCAS(at, 0, value); }
 static __device__ int64_t claim(int64_t* at, int64_t value) { return (int64_t)atomicCAS((unsigned long long*)at, 0, (unsigned long long)value); }
@@ -235,6 +251,7 @@ HelperTexts cuda_helpers() {
        std::string(warp)},
       {{Helper::WarpSort}, {"warp_sort"}, std::string(warp_sort)},
       {{Helper::Claim}, {"claim"}, std::string(claim)},
+      {{Helper::Copies}, {"copy_ahead", "wait_for_copies"}, std::string(copies)},
   };
 }
 

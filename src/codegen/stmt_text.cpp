@@ -1,6 +1,7 @@
 #include "codegen/stmt_text.hpp"
 
 #include "base/require.hpp"
+#include "codegen/copies.hpp"
 #include "codegen/reductions.hpp"
 #include "codegen/rows.hpp"
 #include "ir/analysis.hpp"
@@ -92,7 +93,7 @@ void StmtText::stmt(const Stmt& s) {
       [&](const Parallel& n) { parallel(n); }, [&](const Resize& n) { resize(n); },
       [&](const Shrink& n) { line("{}.count = {};", source_text(sources_.at(n.array.symbol)), expr_.index(n.count)); },
       [&](const Append& n) { append(n); }, [&](const Define& n) { define(n); }, [&](const Perform& n) { perform(n); },
-      [&](const Barrier& n) { line("{}", n.of == BarrierOf::Block ? "__syncthreads();" : "__syncwarp();"); },
+      [&](const Barrier& n) { barrier(n); },
       [&](const Claim& n) {
         needs_.helpers.insert(Helper::Claim);
         line("{} = claim({}, {});", names_.of(n.found), expr_.address(n.array, n.index), expr_.exact(n.value));
@@ -153,8 +154,19 @@ std::string_view atomic_name(StoreMode mode) {
 
 }  // namespace
 
+void StmtText::barrier(const Barrier& n) {
+  if (n.of == BarrierOf::Warp) return line("__syncwarp();");
+  if (!copied_.empty()) line("wait_for_copies();");
+  line("__syncthreads();");
+}
+
 void StmtText::store(const Store& n) {
   Type type = type_of(n.value);
+  if (copied_.contains(n.array.symbol)) {
+    auto* from = n.value.as<Load>();
+    needs_.helpers.insert(Helper::Copies);
+    return line("copy_ahead({}, {});", expr_.address(n.array, n.index), expr_.address(from->array, from->index));
+  }
   std::string value = expr_.converted(n.value), to = fmt::format("{}[{}]", names_.of(n.array), expr_.index(n.index));
   if (type.lanes > 1) to = fmt::format("*({}*){}", expr_.type(type), expr_.address(n.array, n.index));
   if (n.mode == StoreMode::Stream)
@@ -215,6 +227,7 @@ void StmtText::gpu_loop(const For& n) {
   constexpr std::string_view which[] = {"blockIdx.x", "threadIdx.x", "threadIdx.x / 32", "threadIdx.x % 32"};
   require(spelling_.language == Language::Cuda, "GPU loops are printed as CUDA");
   require(constant_integer(n.step) == 1, "GPU loops have steps of one");
+  if (n.kind == LoopKind::GPUBlock) copied_ = copied_arrays(n.body);
   auto note = [&](const Var& array, int lanes) {
     if (lanes > 1) at_once_[array.symbol] = std::max(at_once_[array.symbol], lanes);
   };

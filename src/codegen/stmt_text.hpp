@@ -42,6 +42,7 @@ class StmtText {
   void block(const ir::Block& n);
   void assign(const ir::Assign& n);
   void store(const ir::Store& n);
+  void barrier(const ir::Barrier& n);
   void loop(const ir::For& n);
   void gpu_loop(const ir::For& n);
   void conditional(const ir::If& n, std::string_view lead);
@@ -66,6 +67,7 @@ class StmtText {
   ExprText expr_;
   std::set<Symbol> mutable_;
   std::map<Symbol, int> at_once_;  // arrays of which several elements are loaded or stored at once on a GPU
+  std::set<Symbol> copied_;        // arrays in shared memory that are filled while threads go on
   std::set<Symbol> appended_;      // what shares allocate and then append
   std::map<Symbol, ir::Source> sources_;
   std::map<Symbol, ir::Var> large_;  // of arrays that are streamed to: are they larger than the caches?

@@ -97,11 +97,15 @@ std::vector<Stmt> in_shares(const For& loop, const CarriedSum& carried, int64_t 
   Var n = f.constant("turns", turns(loop));
   Var shares = f.constant("shares", max(int64(1), min(int64(most), (Expr(n) + 15) / 16)));
   Var sums = f.allocate("sums", total.type.scalar, shares, Fill::Uninitialised);
+  // Turns that follow each other are values that do, over which lanes can scan.
+  bool one_by_one = constant_integer(loop.step) == 1;
   auto part = [&](const Var& t, const std::vector<Stmt>& stmts) {
     Stmt inside = with_fresh_variables(Block{stmts});
-    f.loop("turn", n * Expr(t) / shares, n * (Expr(t) + 1) / shares, [&](const Var& turn) {
-      Var value = f.constant(loop.var.symbol.name(), value_at(loop, turn));
-      f.add(substitute(inside, {{loop.var.symbol, value}}));
+    Expr begin = n * Expr(t) / shares, end = n * (Expr(t) + 1) / shares;
+    if (one_by_one) { begin = value_at(loop, begin), end = value_at(loop, end); }
+    f.loop(one_by_one ? loop.var.symbol.name() : "turn", begin, end, [&](const Var& turn) {
+      Var value = one_by_one ? turn : f.constant(loop.var.symbol.name(), value_at(loop, turn));
+      for (const Stmt& s : statements(substitute(inside, {{loop.var.symbol, value}}))) f.add(s);
     });
   };
   // With a variable of the share's own in the place of the total.

@@ -138,13 +138,25 @@ class Stager {
   }
 
   Stmt body(const Var& block, const Var& thread) {
-    Var first = var("first", Int64), last = var("last", Int64);
+    Var first = var("first", Int64), last = var("last", Int64), fits = var("fits", Bool);
     std::vector<Stmt> stmts{declare(first, Expr(block) * int64_t(threads)),
                             declare(last, min(Expr(first) + int64_t(threads), wide(region_.count)))};
     Stmt item = region_.body;
-    for (const ReadAlong& r : read_) item = reading(r, first, last, thread, item, stmts);
-    std::vector<Stmt> after;
+    std::vector<Stmt> copies, after;
     for (const WrittenAlong& w : written_) item = writing(w, first, last, thread, item, stmts, after);
+    Stmt near = item;
+    Expr all_fit = literal(ir::Scalar::of(true));
+    for (const ReadAlong& r : read_) {
+      Staged staged = stage(r, first, last, thread, stmts, copies);
+      all_fit = all_fit && staged.all <= Expr(int64(room_));
+      item = reading(r, staged, item);
+      near = reading_near(r, staged, near);
+    }
+    if (walks_near()) {
+      stmts.push_back(declare(fits, all_fit));
+      item = If{fits, near, with_fresh_variables(item)};
+    }
+    stmts.insert(stmts.end(), copies.begin(), copies.end());
     stmts.push_back(Barrier{});
     stmts.push_back(If{Expr(first) + thread < last, Block{{declare(region_.item, Expr(first) + thread), item}}, {}});
     if (!after.empty()) stmts.push_back(Barrier{});
@@ -166,26 +178,76 @@ class Stager {
     return For{q, lo + thread, hi, int64(threads), f(q)};
   }
 
-  Stmt reading(const ReadAlong& r, const Var& first, const Var& last, const Var& thread, const Stmt& item,
-               std::vector<Stmt>& stmts) const {
+  /// What is read along a cursor, in shared memory: where that begins, how much of it there is, and all that there would be.
+  struct Staged {
+    std::map<Symbol, Var> arrays;
+    Var from, count;
+    Expr all;
+  };
+  Staged stage(const ReadAlong& r, const Var& first, const Var& last, const Var& thread, std::vector<Stmt>& stmts,
+               std::vector<Stmt>& copies) const {
     std::string name = r.bounds.symbol.name();
-    Var from = var(name + "_from", Int64), count = var(name + "_near", Int64);
+    Var from = var(name + "_from", Int64), count = var(name + "_near", Int64), all = var(name + "_count", Int64);
     stmts.push_back(declare(from, wide(load(r.bounds, first))));
-    stmts.push_back(declare(count, min(wide(load(r.bounds, last)) - from, room_)));
+    stmts.push_back(declare(all, wide(load(r.bounds, last)) - from));
+    stmts.push_back(declare(count, min(all, room_)));
     std::map<Symbol, Var> staged;
     for (const Var& array : r.arrays) staged.emplace(array.symbol, shared(array, room_, stmts));
-    stmts.push_back(by_threads("q", int64(0), count, thread, [&](const Var& q) {
-      std::vector<Stmt> copies;
+    copies.push_back(by_threads("q", int64(0), count, thread, [&](const Var& q) {
+      std::vector<Stmt> each;
       for (const Var& array : r.arrays)
-        copies.push_back(store(staged.at(array.symbol), q, load(array, Expr(from) + q)));
-      return Block{copies};
+        each.push_back(store(staged.at(array.symbol), q, Expr(Load{array, Expr(from) + q, 1, true})));
+      return Block{each};
     }));
+    return {staged, from, count, all};
+  }
+
+  static Stmt reading(const ReadAlong& r, const Staged& staged, const Stmt& item) {
     return rewrite(item, [&](const Load& n) -> Expr {
-      auto found = staged.find(n.array.symbol);
-      if (found == staged.end() || !is_at(n.index, r.cursor.at)) return n;
-      Expr near = wide(r.cursor.at) - from;
-      return select(near < Expr(count), load(found->second, near), Expr(n));
+      auto found = staged.arrays.find(n.array.symbol);
+      if (found == staged.arrays.end() || !is_at(n.index, r.cursor.at)) return n;
+      Expr near = wide(r.cursor.at) - staged.from;
+      return select(near < Expr(staged.count), load(found->second, near), Expr(n));
     });
+  }
+
+  /// Is a cursor compared with where its item ends?
+  bool meets_end(const Binary& n, const ReadAlong& r) const {
+    auto* end = without_cast(expanded(n.b, region_.body)).as<Load>();
+    return n.op == BinaryOp::Lt && is_at(n.a, r.cursor.at) && end && end->array.symbol == r.bounds.symbol &&
+           end->index == Expr(region_.item) + 1;
+  }
+
+  /// Are cursors for nothing else than to read what is staged until the item ends?
+  bool walks_near() const {
+    for (const ReadAlong& r : read_) {
+      int uses = 0, known = 0;
+      each<Var>(region_.body, [&](const Var& v) { uses += v.symbol == r.cursor.at.symbol; });
+      each<Load>(region_.body, [&](const Load& n) { known += contains(r.arrays, n.array) && is_at(n.index, r.cursor.at); });
+      each<Binary>(region_.body, [&](const Binary& n) { known += meets_end(n, r); });
+      each<Assign>(region_.body, [&](const Assign& n) { known += is_increment(n, r.cursor.at); });
+      if (uses != known) return false;
+    }
+    return true;
+  }
+
+  // Where all is in shared memory, a cursor is a place there.
+  Stmt reading_near(const ReadAlong& r, const Staged& staged, const Stmt& item) const {
+    Var at = var(r.cursor.at.symbol.name() + "_near", Int32);
+    auto place = [&](const Expr& position) { return cast(ScalarType::Int32, wide(position) - staged.from); };
+    return rewrite(
+        item,
+        [&](const Load& n) -> Expr {
+          auto found = staged.arrays.find(n.array.symbol);
+          return found != staged.arrays.end() && is_at(n.index, r.cursor.at) ? load(found->second, at) : Expr(n);
+        },
+        [&](const Binary& n) -> Expr { return meets_end(n, r) ? Expr(at) < place(n.b) : Expr(n); },
+        [&](const Declare& n) -> Stmt {
+          return n.var.symbol == r.cursor.at.symbol ? Declare{at, place(n.init), n.mutability} : n;
+        },
+        [&](const Assign& n) -> Stmt {
+          return n.var.symbol == r.cursor.at.symbol ? Stmt(Assign{at, Expr(at) + 1}) : Stmt(n);
+        });
   }
 
   // Every item tells where it began and ended: usually where the next begins, and all is one run.
