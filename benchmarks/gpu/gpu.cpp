@@ -2,6 +2,7 @@
 // products of two sparse matrices, SpTTV and SpMTTKRP, double precision, default schedules. Results are compared first; times are medians of runs that are waited for one by one.
 //
 //   bench_gpu [part of the size, default 1] [small, dense, sums, tensors or products: these alone]
+//             [banded, uniform, rmat, fibres or cubic: of this input alone]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -300,21 +301,24 @@ int main(int count, char** arguments) {
   int smaller = int(std::floor(std::log2(part)));
   auto of_part = [&](double n) { return int64_t(n * part); };
   auto wanted = [&](std::string_view group) { return count < 3 || arguments[2] == group; };
+  auto of = [&](std::string_view input) { return count < 4 || arguments[3] == input; };
   if (wanted("small")) measure_small();
   if (wanted("dense")) {
-    measure(banded(of_part(20e6)), *cusparse);
-    measure(uniform(of_part(10e6)), *cusparse);
-    measure(rmat(23 + smaller), *cusparse);
+    if (of("banded")) measure(banded(of_part(20e6)), *cusparse);
+    if (of("uniform")) measure(uniform(of_part(10e6)), *cusparse);
+    if (of("rmat")) measure(rmat(23 + smaller), *cusparse);
   }
   if (wanted("sums")) {
-    measure_sums(banded(of_part(10e6)), *cusparse);
-    measure_sums(uniform(of_part(5e6)), *cusparse);
+    if (of("banded")) measure_sums(banded(of_part(10e6)), *cusparse);
+    if (of("uniform")) measure_sums(uniform(of_part(5e6)), *cusparse);
   }
-  if (wanted("tensors"))
-    for (Spread spread : {Spread::Fibres, Spread::Cubic}) measure_tensors(tensor(of_part(50e6), spread));
+  if (wanted("tensors")) {
+    if (of("fibres")) measure_tensors(tensor(of_part(50e6), Spread::Fibres));
+    if (of("cubic")) measure_tensors(tensor(of_part(50e6), Spread::Cubic));
+  }
   if (wanted("products")) {
-    measure_products(banded(of_part(4e6)), *cusparse);
-    measure_products(uniform(of_part(1e6)), *cusparse);
-    measure_products(rmat(18 + smaller), *cusparse);
+    if (of("banded")) measure_products(banded(of_part(4e6)), *cusparse);
+    if (of("uniform")) measure_products(uniform(of_part(1e6)), *cusparse);
+    if (of("rmat")) measure_products(rmat(18 + smaller), *cusparse);
   }
 }
