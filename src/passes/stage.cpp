@@ -156,6 +156,7 @@ class Stager {
       stmts.push_back(declare(fits, all_fit));
       item = If{fits, near, with_fresh_variables(item)};
     }
+    item = asked_for_early(item, min(Expr(first) + thread, Expr(last) - 1), stmts);
     stmts.insert(stmts.end(), copies.begin(), copies.end());
     stmts.push_back(Barrier{});
     stmts.push_back(If{Expr(first) + thread < last, Block{{declare(region_.item, Expr(first) + thread), item}}, {}});
@@ -176,6 +177,28 @@ class Stager {
                          const std::function<Stmt(const Var&)>& f) {
     Var q = var(name, Int64);
     return For{q, lo + thread, hi, int64(threads), f(q)};
+  }
+
+  /// What an item loads at its number before it walks, it loads before others wait for it.
+  Stmt asked_for_early(const Stmt& item, const Expr& number, std::vector<Stmt>& stmts) const {
+    std::vector<std::pair<Expr, Var>> early;
+    Changes inside = changes(region_.body);
+    for (const Stmt& s : flat(region_.body)) {
+      auto* declared = s.as<Declare>();
+      if (!declared) break;
+      Expr value = without_cast(declared->init);
+      auto* from = value.as<Load>();
+      bool at_number = from && (from->index == Expr(region_.item) || from->index == Expr(region_.item) + 1);
+      if (!at_number || inside.arrays.contains(from->array.symbol)) continue;
+      Var own = var(declared->var.symbol.name() + "_early", from->array.type.element());
+      stmts.push_back(declare(own, substitute(value, {{region_.item.symbol, number}})));
+      early.emplace_back(value, own);
+    }
+    return rewrite(item, [&](const Load& n) -> Expr {
+      for (const auto& [value, own] : early)
+        if (value == Expr(n)) return own;
+      return n;
+    });
   }
 
   /// What is read along a cursor, in shared memory: where that begins, how much of it there is, and all that there would be.

@@ -53,7 +53,7 @@ class Run {
   }
 
  private:
-  static constexpr int64_t at_once = 4;
+  static constexpr int64_t at_once = 2;
 
   /// Where the positions of the row at hand end, in this run or in another.
   Expr row_end() const {
