@@ -97,7 +97,7 @@ class Outliner {
   }
 
   static void by_blocks(const RowGrids& grids, DeviceSteps& out) {
-    Stmt rows = Allocate{grids.rows, grids.blocks + 1, Fill::Uninitialised};
+    Stmt rows = Allocate{grids.rows, grids.found, Fill::Uninitialised};
     out.push_back(std::make_shared<const Choice>(Choice{grids.blocks > 0, {rows, grids.look_up, grids.walk}, {}}));
   }
 

@@ -30,7 +30,8 @@
 namespace spdistal::passes {
 
 struct RowGrids {
-  ir::Var rows;      // int64: the row that each block begins in, and the one that the last ends in
+  ir::Var rows;      // int64: the row that each block begins in, and the one that the last ends in; levels below too
+  ir::Expr found;    // how many numbers these are
   ir::Expr blocks;   // how many there are
   ir::Grid look_up;  // fills `rows`
   ir::Grid walk;

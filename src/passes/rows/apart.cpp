@@ -13,7 +13,7 @@ using namespace ir;
 std::optional<BlockBody> block_of_positions(const RowBlocks& blocks, const GridMapping& mapping) {
   const WalkedRows& walk = blocks.walk;
   const RowTurns& turns = walk.in_row;
-  if (!looks_up_rows(walk) || turns.sum || !turns.after.empty() || !is_independent(turns.positions)) return {};
+  if (!looks_up_rows(walk) || turns.sum || turns.sums || !turns.after.empty() || !is_independent(turns.positions)) return {};
   int threads = int(blocks.room);
   Var begin = walk.begin, end = walk.end, lane = var("lane", Int64), group = var("group", Int64);
   Var from = var("from", Int64), to = var("to", Int64), rows_of = var("rows_of", array_of(ScalarType::Int64));

@@ -12,7 +12,7 @@ namespace {
 
 Grid look_up(const RowBlocks& blocks, const Var& rows, const std::string& name) {
   Var block = var("block", Int64);
-  ParallelRegion each{block, blocks.count() + 1, {}, store(rows, block, blocks.row_of(block))};
+  ParallelRegion each{block, blocks.count() + 1, {}, blocks.look_up(rows, block)};
   return grid_of(each, name + "_rows", {.lanes = 1});
 }
 
@@ -23,7 +23,7 @@ RowGrids grids_of(const RowBlocks& blocks, const BlockBody& what, const std::str
     stmts.push_back(what.body(rows, of, thread));
     return Block{stmts};
   });
-  return RowGrids{rows, blocks.count(), look_up(blocks, rows, name),
+  return RowGrids{rows, (blocks.count() + 1) * blocks.starts(), blocks.count(), look_up(blocks, rows, name),
                   Grid{.function = function_of(name, whole),
                        .items = blocks.count(),
                        .lanes = what.threads,
@@ -39,7 +39,7 @@ std::optional<RowGrids> grids_of_runs(const RowBlocks& runs, const std::string& 
   if (!body) return {};
   Grid walk = grid_of({run, runs.count(), {}, *body}, name, mapping);
   if (walk.lanes == 1) return {};
-  return RowGrids{rows, runs.count(), look_up(runs, rows, name), walk};
+  return RowGrids{rows, (runs.count() + 1) * runs.starts(), runs.count(), look_up(runs, rows, name), walk};
 }
 
 }  // namespace

@@ -13,6 +13,12 @@ using namespace ir;
 
 namespace {
 
+/// A row, or what a position is in of a level between: which it is, and where its positions end, in this run or in another.
+struct Group {
+  Var at, end, last;  // last: the one that the next run begins in
+  Expr ends;          // of the one at hand
+};
+
 /// What is done at a position, in two parts: what may be asked for early, whatever row it turns out to be in; and the rest.
 struct PositionTurn {
   std::vector<Stmt> early, rest;
@@ -21,23 +27,32 @@ struct PositionTurn {
 class Run {
  public:
   Run(const RowBlocks& blocks, const Var& rows, const Var& run)
-      : blocks_(blocks),
-        walk_(blocks.walk),
-        sums_(*blocks.walk.in_row.sums),
-        rows_(rows),
-        run_(run),
-        last_(var("last", Int64)),
-        end_(var("row_end", Int64)) {}
+      : blocks_(blocks), walk_(blocks.walk), turns_(blocks.walk.in_row), sums_(*turns_.sums), rows_(rows), run_(run) {
+    auto* bound = expanded(turns_.positions.hi, Block{turns_.constants}).as<Binary>();
+    Expr row_end = bound->a == Expr(walk_.end) ? bound->b : bound->a;
+    groups_.push_back({walk_.row.var, var("row_end", Int64), var("last", Int64), wide(row_end)});
+    for (size_t k = 0; k < sums_.levels.size(); k++) {
+      std::string name = sums_.levels[k].at.symbol.name();
+      Var at = var(name, Int64);
+      Expr end = Expr(at) + 1;
+      for (size_t below = k; below < sums_.levels.size(); below++) end = load(sums_.levels[below].segments, wide(end));
+      groups_.push_back({at, var(name + "_end", Int64), var(name + "_last", Int64), wide(end)});
+    }
+  }
 
   Stmt body() {
-    const Var& row = walk_.row.var;
     Body f;
     for (const Stmt& s : blocks_.declarations(run_)) f.add(s);
-    f.add(declare(last_, load(rows_, Expr(run_) + 1)));
-    f.add(Declare{row, load(rows_, run_), Mutability::Mutable});
-    f.add(Declare{end_, row_end(), Mutability::Mutable});
+    for (size_t k = 0; k < groups_.size(); k++) {
+      const Group& g = groups_[k];
+      Expr number = Expr(run_) * blocks_.starts() + int64_t(k);
+      f.add(declare(g.last, load(rows_, number + blocks_.starts())));
+      f.add(Declare{g.at, load(rows_, number), Mutability::Mutable});
+      f.add(Declare{g.end, g.ends, Mutability::Mutable});
+    }
     f.add(sums_.array);
-    PositionTurn turn = position_turn();
+    PositionTurn turn = position_turn(f);
+    f.add(kept());
     int64_t turns = turn.early.empty() ? 1 : at_once;
     f.loop("first", walk_.begin, walk_.end, [&](const Var& first) {
       std::vector<Stmt> then;
@@ -55,55 +70,72 @@ class Run {
  private:
   static constexpr int64_t at_once = 2;
 
-  /// Where the positions of the row at hand end, in this run or in another.
-  Expr row_end() const {
-    Expr end = expanded(walk_.in_row.positions.hi, Block{walk_.in_row.constants});
-    auto* bound = end.as<Binary>();
-    return wide(bound->a == Expr(walk_.end) ? bound->b : bound->a);
-  }
-
-  /// Rows of arrays that a loop reads along its variable, from outside; each once.
-  std::vector<Expr> rows_read(const For& loop) const {
-    std::vector<Expr> out;
-    Changes changed = changes(Block{{loop, Block{walk_.in_row.after}, Block{sums_.of_cut}}});
-    each<Load>(loop.body, [&](const Load& n) {
-      bool along = n.lanes == 1 && !changed.arrays.contains(n.array.symbol) && base_of(n.index, loop);
-      if (along && std::find(out.begin(), out.end(), Expr(n)) == out.end()) out.push_back(n);
-    });
+  /// The constants of all levels between.
+  std::vector<Stmt> constants_of_levels() const {
+    std::vector<Stmt> out;
+    for (size_t k = 0; k < sums_.levels.size(); k++) {
+      const InnerLevel& level = sums_.levels[k];
+      out.push_back(declare(level.at, cast(level.at.type.scalar, groups_[k + 1].at)));
+      out.insert(out.end(), level.constants.begin(), level.constants.end());
+    }
     return out;
   }
 
-  // Constants and rows that are read do not depend on the row of the result: they are asked for at several positions at once.
-  PositionTurn position_turn() const {
-    std::vector<Stmt> stmts = flat(walk_.in_row.positions.body);
-    std::vector<Stmt> all = with_constants(walk_.in_row.constants, stmts);
+  /// Does an expression depend on what a position is in?
+  bool depends(const Expr& e, const std::vector<Stmt>& scope) const {
+    std::set<Symbol> used;
+    each<Var>(expanded(e, Block{scope}), [&](const Var& v) { used.insert(v.symbol); });
+    return std::any_of(groups_.begin(), groups_.end(), [&](const Group& g) { return used.contains(g.at.symbol); });
+  }
+
+  // Rows that are read at what a position tells are asked for at several positions at once; those that levels between tell are
+  // kept while these stay.
+  PositionTurn position_turn(Body& f) {
+    std::vector<Stmt> stmts = flat(turns_.positions.body), around = turns_.constants, levels = constants_of_levels();
+    around.insert(around.end(), levels.begin(), levels.end());
+    std::vector<Stmt> all = with_constants(around, stmts), scope = around;
+    scope.insert(scope.end(), stmts.begin(), stmts.end());
     auto* loop = stmts.back().as<For>();
     bool simple = loop && trip_count(*loop) && lane_loop(*loop) == LaneLoop::Row && is_unconditional(loop->body) &&
                   std::all_of(stmts.begin(), stmts.end() - 1, is_constant);
-    if (!simple || uses(Block{all}).contains(walk_.row.var.symbol)) return {{}, all};
-    PositionTurn out{{all.begin(), all.end() - 1}, {}};
-    std::vector<Expr> read = rows_read(*loop);
-    std::vector<Var> early;
-    for (const Expr& row : read) {
-      const Var& array = row.as<Load>()->array;
-      early.push_back(var(array.symbol.name() + "_early", array_of(array.type.scalar)));
-      out.early.push_back(Allocate{early.back(), int64(*trip_count(*loop)), Fill::Uninitialised});
-      Stmt fill = For{loop->var, loop->lo, loop->hi, loop->step, store(early.back(), loop->var, row)};
-      out.early.push_back(with_fresh_variables(fill));
-    }
-    out.rest.push_back(rewrite(stmts.back(), [&](const Load& n) -> Expr {
-      auto found = std::find(read.begin(), read.end(), Expr(n));
-      return found == read.end() ? Expr(n) : load(early[size_t(found - read.begin())], loop->var);
-    }));
-    return out;
+    if (!simple) return {{}, all};
+    PositionTurn out;
+    for (const Stmt& s : std::vector(all.begin(), all.end() - 1))
+      (depends(s.as<Declare>()->init, scope) ? out.rest : out.early).push_back(s);
+    Changes changed = changes(Block{{*loop, Block{turns_.after}, Block{sums_.of_cut}}}), of_turn = changes(Block{stmts});
+    of_turn.variables.insert({turns_.positions.var.symbol, walk_.row.var.symbol});
+    std::vector<std::pair<Expr, Var>> rows;
+    each<Load>(loop->body, [&](const Load& n) {
+      auto base = base_of(n.index, *loop);
+      bool known = std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.first == Expr(n); });
+      if (!base || n.lanes != 1 || changed.arrays.contains(n.array.symbol) || known) return;
+      bool early = !depends(*base, scope), of_level = !of_turn.touches(expanded(*base, Block{around}));
+      if (!early && !of_level) return;
+      Var row = var(n.array.symbol.name() + (early ? "_early" : "_kept"), array_of(n.array.type.scalar));
+      Stmt room = Allocate{row, int64(*trip_count(*loop)), Fill::Uninitialised};
+      Stmt fill = with_fresh_variables(For{loop->var, loop->lo, loop->hi, loop->step, store(row, loop->var, Expr(n))});
+      if (early) out.early.push_back(room), out.early.push_back(fill);
+      else f.add(room), kept_.push_back(fill);
+      rows.emplace_back(n, row);
+    });
+    Stmt rest = rewrite(stmts.back(), [&](const Load& n) -> Expr {
+      for (const auto& [row, array] : rows)
+        if (row == Expr(n)) return load(array, loop->var);
+      return n;
+    });
+    std::vector<Stmt> needed = with_constants(out.rest, {rest});
+    return {out.early, needed};
   }
 
+  /// Fills the rows that are kept.
+  Stmt kept() const { return with_fresh_variables(Block{with_constants(constants_of_levels(), kept_)}); }
+
   Stmt turn_at(const Expr& position, const PositionTurn& turn) const {
-    const Var &p = walk_.in_row.positions.var, &end = walk_.end;
+    const Var &p = turns_.positions.var, &end = walk_.end;
     bool sure = turn.early.empty();
     std::vector<Stmt> out{declare(p, cast(p.type.scalar, sure ? position : min(position, Expr(end) - 1)))};
     out.insert(out.end(), turn.early.begin(), turn.early.end());
-    std::vector<Stmt> then{If{wide(p) >= Expr(end_), go_on(wide(p)), {}}};
+    std::vector<Stmt> then{If{wide(p) >= Expr(groups_.back().end), go_on(wide(p)), {}}};
     then.insert(then.end(), turn.rest.begin(), turn.rest.end());
     out.push_back(sure ? Stmt(Block{then}) : Stmt(If{position < Expr(end), Block{then}, {}}));
     return Block{out};
@@ -111,25 +143,46 @@ class Run {
 
   /// What is done with the sums of a row, once all of its positions that are in the run have been added.
   Stmt finished() const {
-    Stmt choice = If{sums_.whole, Block{walk_.in_row.after}, Block{sums_.of_cut}};
-    return Block{with_constants(walk_.in_row.constants, {choice})};
+    Stmt choice = If{sums_.whole, Block{turns_.after}, Block{sums_.of_cut}};
+    return Block{with_constants(turns_.constants, {choice})};
   }
 
-  // The next row is looked for no farther than where the next run begins, and only where it has no position.
   Stmt go_on(const Expr& position) const {
-    const Var &row = walk_.row.var, &sums = sums_.array.array;
+    const Var& sums = sums_.array.array;
     Var k = var("k", Int64);
-    Stmt ends = Assign{end_, row_end()};
-    Stmt farther = Block{{Assign{row, row_between(walk_, position, Expr(row) + 1, last_)}, ends}};
-    return Block{{finished(), For{k, int64(0), sums_.array.count, int64(1), store(sums, k, zero(sums.type.element()))},
-                  Assign{row, Expr(row) + 1}, ends, If{position >= Expr(end_), farther, {}}}};
+    Stmt clear = For{k, int64(0), sums_.array.count, int64(1), store(sums, k, zero(sums.type.element()))};
+    std::vector<Stmt> of_row{finished(), clear};
+    if (groups_.size() == 1) return Block{{Block{of_row}, next(0, position)}};
+    // What is in a level is found before what it is in.
+    std::vector<Stmt> out{If{position >= Expr(groups_[0].end), Block{of_row}, {}}};
+    for (size_t level = groups_.size() - 1; level > 0; level--) out.push_back(next(level, position));
+    out.push_back(next(0, position));
+    out.push_back(kept());
+    return Block{out};
   }
+
+  // The next one is looked for no farther than where the next run begins, and only where it has no position.
+  Stmt next(size_t level, const Expr& position) const {
+    const Group& g = groups_[level];
+    bool inmost = level + 1 == groups_.size();
+    Stmt ends = Assign{g.end, g.ends};
+    Expr found = inmost && level == 0 ? row_between(walk_, position, Expr(g.at) + 1, g.last)
+                                      : upper_bound(segments_of(level), Expr(g.at) + 1, Expr(g.last) + 1,
+                                                    inmost ? position : Expr(groups_[level + 1].at)) -
+                                            1;
+    Stmt farther = If{position >= Expr(g.end), Block{{Assign{g.at, found}, ends}}, {}};
+    Stmt one = Block{{Assign{g.at, Expr(g.at) + 1}, ends, farther}};
+    return inmost ? one : Stmt(If{position >= Expr(g.end), one, {}});
+  }
+  const Var& segments_of(size_t level) const { return level == 0 ? *sums_.segments : sums_.levels[level - 1].segments; }
 
   const RowBlocks& blocks_;
   const WalkedRows& walk_;
+  const RowTurns& turns_;
   const RowOfSums& sums_;
   Var rows_, run_;
-  Var last_, end_;  // the last row of the run; where the positions of the one at hand end
+  std::vector<Group> groups_;  // the row, then levels between from the outside
+  std::vector<Stmt> kept_;     // fills what is kept of levels between
 };
 
 }  // namespace

@@ -57,39 +57,118 @@ bool are_alike(const Stmt& a, const Stmt& b, std::map<Symbol, Symbol> names) {
 
 /// Positions that are added to an array of sums, and what is done with it.
 struct SummedPositions {
-  std::vector<Stmt> arrays;
+  std::vector<Stmt> constants, arrays;
   Allocate sums;
-  For positions;
+  For loop;  // over positions, or over a level around them
   std::vector<Stmt> after;
 };
 std::optional<SummedPositions> summed_positions(const Stmt& body) {
-  std::vector<Stmt> stmts = flat(body), arrays;
+  std::vector<Stmt> stmts = flat(body), constants, arrays;
   size_t at = 0;
   const Allocate* sums = nullptr;
-  for (; at < stmts.size() && stmts[at].is<Allocate>(); at++) {
+  for (; at < stmts.size() && (is_constant(stmts[at]) || stmts[at].is<Allocate>()); at++) {
     auto* array = stmts[at].as<Allocate>();
-    if (array->fill == Fill::Uninitialised) arrays.push_back(stmts[at]);
+    if (!array) constants.push_back(stmts[at]);
+    else if (array->fill == Fill::Uninitialised) arrays.push_back(stmts[at]);
     else if (std::exchange(sums, array)) return {};
   }
   auto* loop = at < stmts.size() ? stmts[at].as<For>() : nullptr;
-  if (!loop || !sums || !constant_integer(sums->count) || constant_integer(loop->step) != 1) return {};
+  if (!loop || !sums || !constant_integer(sums->count)) return {};
   Changes inside = changes(loop->body);
   for (const Symbol& own : declared_in(loop->body)) inside.arrays.erase(own);
   if (!assigned_outside(body).empty() || inside.arrays != std::set{sums->array.symbol}) return {};
   if (holds<While, Break, Sort>(body)) return {};
-  return SummedPositions{arrays, *sums, *loop, {stmts.begin() + long(at) + 1, stmts.end()}};
+  return SummedPositions{constants, arrays, *sums, *loop, {stmts.begin() + long(at) + 1, stmts.end()}};
+}
+
+/// Loops in each other: constants, and then nothing but the next one. Innermost are those over positions.
+std::vector<For> nest_of(const For& outer) {
+  std::vector<For> out{outer};
+  while (true) {
+    std::vector<Stmt> stmts = flat(out.back().body);
+    auto* next = stmts.empty() ? nullptr : stmts.back().as<For>();
+    if (!next || trip_count(*next) || !std::all_of(stmts.begin(), stmts.end() - 1, is_constant)) return out;
+    out.push_back(*next);
+  }
+}
+std::vector<Stmt> constants_of(const For& loop) {
+  std::vector<Stmt> stmts = flat(loop.body);
+  return {stmts.begin(), stmts.end() - 1};
+}
+
+/// Whole numbers of any width are of one.
+template <class Tree>
+Tree of_one_width(const Tree& tree) {
+  auto is_whole = [](const Type& type) { return type == Int32 || type == Int64; };
+  return rewrite(
+      tree, [&](const Cast& n) -> Expr { return is_whole(type_of(n.value)) && n.type == ScalarType::Int64 ? n.value : Expr(n); },
+      [&](const Var& v) -> Expr { return v.type == Int32 ? Var{v.symbol, Int64} : v; },
+      [&](const Literal& n) -> Expr {
+        auto value = constant_integer(n);
+        return value && is_whole(type_of(n)) ? int64(*value) : Expr(n);
+      });
+}
+
+/// The array in which a loop's bounds follow each other: array[parent] .. array[parent + 1].
+std::optional<Var> segments_of(const For& loop, const Var& parent) {
+  Expr lo = of_one_width(loop.lo), hi = of_one_width(loop.hi), at = of_one_width(Expr(parent));
+  auto *begin = lo.as<Load>(), *end = hi.as<Load>();
+  if (!begin || !end || begin->array.symbol != end->array.symbol || constant_integer(loop.step) != 1) return {};
+  if (begin->index != at || end->index != at + 1) return {};
+  return begin->array;
+}
+
+/// Sums over levels between: that of rows that are whole says which; that of others has the same in its innermost loop.
+std::optional<RowTurns> turns_of_levels(const std::vector<Stmt>& constants, const Var& row, const Expr& whole,
+                                        const SummedPositions& all, const SummedPositions& cut,
+                                        std::map<Symbol, Symbol> names) {
+  std::vector<For> ours = nest_of(all.loop), theirs = nest_of(cut.loop);
+  auto* both = whole.as<Binary>();
+  auto* from = both && both->op == BinaryOp::And ? both->a.as<Binary>() : nullptr;
+  auto* to = from ? both->b.as<Binary>() : nullptr;
+  if (ours.size() != theirs.size() || !to || from->op != BinaryOp::Ge || to->op != BinaryOp::Le) return {};
+  std::vector<InnerLevel> levels;
+  std::vector<Var> segments;
+  Expr begin = row, end = Expr(row) + 1;
+  for (size_t k = 0; k < ours.size(); k++) {
+    auto found = segments_of(ours[k], k == 0 ? row : ours[k - 1].var);
+    if (!found) return {};
+    segments.push_back(*found);
+    begin = load(*found, begin), end = load(*found, end);
+    names.emplace(theirs[k].var.symbol, ours[k].var.symbol);
+  }
+  Stmt scope = Block{constants};
+  if (of_one_width(expanded(from->a, scope)) != begin || of_one_width(expanded(to->a, scope)) != end) return {};
+  for (size_t k = 0; k + 1 < ours.size(); k++) {
+    levels.push_back({ours[k].var, constants_of(ours[k]), segments[k + 1]});
+    if (!are_alike(of_one_width(Stmt(Block{constants_of(ours[k])})),
+                   of_one_width(Stmt(Block{constants_of(theirs[k])})), names))
+      return {};
+    std::vector<Stmt> own = constants_of(ours[k]), other = constants_of(theirs[k]);
+    for (size_t c = 0; c < own.size(); c++)
+      names.emplace(other[c].as<Declare>()->var.symbol, own[c].as<Declare>()->var.symbol);
+  }
+  if (!are_alike(of_one_width(ours.back().body), of_one_width(theirs.back().body), names)) return {};
+  const For& inner = ours.back();
+  For positions{inner.var, max(wide(begin), from->b), min(wide(end), to->b), int64(1), inner.body};
+  std::vector<Stmt> of_cut = cut.arrays;
+  for (const Stmt& s : cut.after) of_cut.push_back(renamed(s, names));
+  RowOfSums sums{all.sums, whole, with_constants(cut.constants, of_cut), levels, segments[0]};
+  return RowTurns{constants, {}, positions, all.after, sums};
 }
 
 /// Where rows that are whole are treated otherwise than those that are cut, once their positions are added up.
-std::optional<RowTurns> turns_of_sums(const std::vector<Stmt>& constants, const If& choice) {
+std::optional<RowTurns> turns_of_sums(const std::vector<Stmt>& constants, const Var& row, const If& choice) {
   if (!choice.otherwise) return {};
   std::optional<SummedPositions> all = summed_positions(choice.then), cut = summed_positions(*choice.otherwise);
-  if (!all || !cut || !all->arrays.empty() || all->sums.count != cut->sums.count) return {};
+  if (!all || !cut || !all->arrays.empty() || !all->constants.empty() || all->sums.count != cut->sums.count) return {};
   std::map<Symbol, Symbol> name{{cut->sums.array.symbol, all->sums.array.symbol}};
-  if (!are_alike(all->positions, cut->positions, name)) return {};
+  if (nest_of(all->loop).size() > 1) return turns_of_levels(constants, row, choice.cond, *all, *cut, name);
+  if (!are_alike(all->loop, cut->loop, name) || constant_integer(all->loop.step) != 1) return {};
   std::vector<Stmt> of_cut = cut->arrays;
   for (const Stmt& s : cut->after) of_cut.push_back(renamed(s, name));
-  return RowTurns{constants, {}, all->positions, all->after, RowOfSums{all->sums, choice.cond, of_cut}};
+  of_cut = with_constants(cut->constants, of_cut);
+  return RowTurns{constants, {}, all->loop, all->after, RowOfSums{all->sums, choice.cond, of_cut}};
 }
 
 std::optional<RowTurns> row_turns(const Stmt& body, const Var& row) {
@@ -101,7 +180,7 @@ std::optional<RowTurns> row_turns(const Stmt& body, const Var& row) {
     else if (std::exchange(sum, *variable(stmts[at]))) return {};
   }
   auto* choice = at + 2 == stmts.size() ? stmts[at].as<If>() : nullptr;
-  if (choice && !sum && goes_on_from(stmts.back(), row)) return turns_of_sums(constants, *choice);
+  if (choice && !sum && goes_on_from(stmts.back(), row)) return turns_of_sums(constants, row, *choice);
   auto* loop = at < stmts.size() ? stmts[at].as<For>() : nullptr;
   if (!loop || constant_integer(loop->step) != 1 || at + 2 > stmts.size() || !goes_on_from(stmts.back(), row))
     return {};
@@ -157,8 +236,15 @@ std::optional<WalkedRows> walked_rows(const ParallelRegion& region) {
   if (stmts.size() < 2) return {};
   const Declare* row = variable(stmts[stmts.size() - 2]);
   auto* rows = stmts.back().as<While>();
-  std::vector<Stmt> constants(stmts.begin(), stmts.end() - 2);
-  if (!row || !rows || !std::all_of(constants.begin(), constants.end(), is_constant)) return {};
+  if (!row || !rows) return {};
+  std::vector<Stmt> constants;
+  std::vector<Declare> inner;  // where the walk begins in levels between, the innermost first
+  for (const Stmt& s : std::vector(stmts.begin(), stmts.end() - 2)) {
+    auto* found = variable(s);
+    if (found && holds<Search>(found->init)) inner.push_back(*found);
+    else if (is_constant(s)) constants.push_back(s);
+    else return {};
+  }
   std::vector<Var> moved = assigned_outside(rows->body);
   if (moved.size() != 1 || moved[0].symbol != row->var.symbol) return {};
   std::optional<RowTurns> in_row = row_turns(rows->body, row->var);
@@ -169,9 +255,10 @@ std::optional<WalkedRows> walked_rows(const ParallelRegion& region) {
   std::optional<Var> end = fixed_bound(expanded(in_row->positions.hi, rows->body), BinaryOp::Min, inside);
   if (!begin || !end || begin->type != Int64 || end->type != Int64) return {};
   if (less->b != Expr(*end) || (asked && *asked != (Expr(*begin) < Expr(*end)))) return {};
+  if (inner.size() != (in_row->sums ? in_row->sums->levels.size() : 0)) return {};
   std::optional<PositionRange> all = dealt_out(region, constants, *begin, *end);
   if (!all) return {};
-  return WalkedRows{constants, *begin, *end, all->begin, all->end, *row, rows->cond, *in_row};
+  return WalkedRows{constants, *begin, *end, all->begin, all->end, *row, inner, rows->cond, *in_row};
 }
 
 bool looks_up_rows(const WalkedRows& walk) {
@@ -198,9 +285,19 @@ Expr RowBlocks::count() const { return (walk.all_end - walk.all_begin + (room - 
 
 Expr RowBlocks::begin_of(const Expr& block) const { return min(walk.all_begin + block * room, walk.all_end); }
 
-Expr RowBlocks::row_of(const Expr& block) const {
-  Expr row = expanded(walk.row.init, Block{walk.constants});
-  return wide(substitute(row, {{walk.begin.symbol, begin_of(block)}}));
+Stmt RowBlocks::look_up(const Var& found, const Expr& block) const {
+  Body f;
+  std::map<Symbol, Expr> known{{walk.begin.symbol, begin_of(block)}};
+  int64_t number = starts();
+  auto find = [&](const Declare& where) {
+    Expr at = wide(substitute(expanded(where.init, Block{walk.constants}), known));
+    number--;
+    if (number > 0) at = f.constant(where.var.symbol.name(), at), known.emplace(where.var.symbol, at);
+    f.store(found, block * starts() + number, at);
+  };
+  for (const Declare& where : walk.inner) find(where);
+  find(walk.row);
+  return f.build();
 }
 
 std::vector<Stmt> RowBlocks::declarations(const Expr& block) const {

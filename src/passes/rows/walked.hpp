@@ -7,11 +7,20 @@
 
 namespace spdistal::passes {
 
+/// A level between rows and positions, as of fibres in slices.
+struct InnerLevel {
+  ir::Var at;                       // the variable of its loop
+  std::vector<ir::Stmt> constants;  // of each of its turns
+  ir::Var segments;                 // where what is below each of its positions begins
+};
+
 /// An array of sums in the place of one: positions add to it, each to all of its elements.
 struct RowOfSums {
-  ir::Allocate array;            // zero where a row begins
-  ir::Expr whole;                // are all positions of the row in the share?
-  std::vector<ir::Stmt> of_cut;  // what is done with the sums of a row that are not all
+  ir::Allocate array;                    // zero where a row begins
+  ir::Expr whole;                        // are all positions of the row in the share?
+  std::vector<ir::Stmt> of_cut;          // what is done with the sums of a row that are not all
+  std::vector<InnerLevel> levels = {};   // from the outside
+  std::optional<ir::Var> segments = {};  // where what is below each row begins, if there are levels between
 };
 
 /// What is done in a row.
@@ -30,6 +39,7 @@ struct WalkedRows {
   ir::Var begin, end;               // positions of the share
   ir::Expr all_begin, all_end;      // of all shares together
   ir::Declare row;                  // where the walk begins
+  std::vector<ir::Declare> inner;   // where it does in levels between, the innermost first
   ir::Expr goes_on;                 // has the share something of the row?
   RowTurns in_row;
 };
@@ -42,8 +52,11 @@ struct RowBlocks {
 
   ir::Expr count() const;
   ir::Expr begin_of(const ir::Expr& block) const;
-  /// The row with the block's first position in it.
-  ir::Expr row_of(const ir::Expr& block) const;
+  /// How many numbers tell where a block begins: the row with its first position in it, and what that is in of the levels
+  /// between, the outermost first.
+  int64_t starts() const { return int64_t(walk.inner.size()) + 1; }
+  /// Leaves those of a block in an array.
+  ir::Stmt look_up(const ir::Var& starts, const ir::Expr& block) const;
   /// What a block has to declare before it walks.
   std::vector<ir::Stmt> declarations(const ir::Expr& block) const;
 };
