@@ -58,14 +58,15 @@ int lanes_for(const Stmt& body, const GridMapping& mapping) {
   return int(std::bit_floor(uint64_t(std::clamp(shortest, 1.0, 32.0))));
 }
 
-std::optional<Stmt> by_lanes(const Stmt& body, const Var& lane, int width, const GridMapping& mapping) {
+std::optional<Stmt> by_lanes(const Stmt& body, const Var& lane, int width, const GridMapping& mapping,
+                             LaneTurns turns) {
   std::vector<For> loops = divided_loops(body);
   if (loops.empty() || width == 1 || has_large_arrays(body)) return {};
   Accesses accesses(body, loops);
   if (!accesses.legal()) return {};
   Columns columns{body, accesses, lane, width};
   columns.near = neighbours_of_rows(loops, columns);
-  return Divider(loops, columns, loads_ahead(mapping, width))(body);
+  return Divider(loops, columns, {loads_ahead(mapping, width), turns == LaneTurns::Full})(body);
 }
 
 Stmt by_one_lane(const Stmt& body, const GridMapping& mapping) {

@@ -26,8 +26,11 @@ int lanes_for(const ir::Stmt& body, const GridMapping& mapping);
 ///     for k in 0 .. 32               →        for q in 0 .. 4
 ///       sums[k] += B[p] * C[… + k]              sums[q] += B[p] * C[… + q * 8 + lane]
 ///
-/// Nothing where an item cannot be divided so.
-std::optional<ir::Stmt> by_lanes(const ir::Stmt& body, const ir::Var& lane, int width, const GridMapping& mapping);
+/// Nothing where an item cannot be divided so. Full: where lanes take turns of a loop together, these are mostly as many as they
+/// are; the last is taken again where there are fewer, and nothing branches.
+enum class LaneTurns : uint8_t { Any, Full };
+std::optional<ir::Stmt> by_lanes(const ir::Stmt& body, const ir::Var& lane, int width, const GridMapping& mapping,
+                                 LaneTurns turns = LaneTurns::Any);
 /// The same where one thread takes an item: sums ask for what several turns load at once.
 ir::Stmt by_one_lane(const ir::Stmt& body, const GridMapping& mapping);
 

@@ -40,8 +40,8 @@ std::optional<SummingTurn> summing_turn(const Stmt& body, const std::map<Symbol,
 
 }  // namespace
 
-Divider::Divider(const std::vector<For>& loops, const Columns& columns, int at_once)
-    : columns_(columns), at_once_(at_once) {
+Divider::Divider(const std::vector<For>& loops, const Columns& columns, const SumTurns& turns)
+    : columns_(columns), turns_(turns) {
   for (const For& loop : loops) divided_.emplace(loop.var.symbol, *lane_loop(loop));
 }
 
@@ -90,7 +90,7 @@ Columns Divider::columns_of(const For& own) const {
 
 Stmt Divider::divided(const For& own, const Columns& columns) const {
   if (is_in_columns(own)) return columns(own);
-  return every_turn(own, {columns_.lane, columns_.width, at_once_});
+  return every_turn(own, {columns_.lane, columns_.width, turns_.at_once});
 }
 
 std::vector<Stmt> Divider::keep_rows(const For& turns, For& loop, Columns& columns) const {
@@ -196,17 +196,22 @@ std::optional<Stmt> Divider::by_turns(const For& n) {
   std::string name = n.var.symbol.name();
   Var first = var(name + "_first", Int64), end = var(name + "_last", Int64), u = var("u", Int64);
   Var parts = var("parts", array_of(turn->sum.type.scalar)), part = var("part", turn->sum.type);
-  auto in_turn = [&](const Expr& number, const std::vector<Stmt>& then) {
+  auto turn_of = [&](const Expr& number, const std::vector<Stmt>& then) {
     std::vector<Stmt> stmts{declare(n.var, cast(n.var.type.scalar, Expr(first) + number))};
     stmts.insert(stmts.end(), turn->before.begin(), turn->before.end());
     stmts.insert(stmts.end(), then.begin(), then.end());
-    return with_fresh_variables(If{number < Expr(end) - first, Block{stmts}, {}});
+    return Stmt(Block{stmts});
+  };
+  auto in_turn = [&](const Expr& number, const std::vector<Stmt>& then) {
+    return with_fresh_variables(If{number < Expr(end) - first, turn_of(number, then), {}});
   };
   For loop = adding_to(turn->loop, {{turn->sum.symbol, part}});
   Columns columns = columns_of(loop);
   std::vector<Stmt> all = is_in_columns(loop) ? keep_rows(n, loop, columns) : std::vector<Stmt>{};
-  Stmt adding = Block{{Declare{part, zero(part.type), Mutability::Mutable}, in_turn(u, {divided(loop, columns)}),
-                       store(parts, u, part)}};
+  // What the last turn adds again nobody looks at.
+  std::vector<Stmt> own{divided(loop, columns)};
+  Stmt added = turns_.full ? with_fresh_variables(turn_of(min(u, Expr(end) - 1 - first), own)) : in_turn(u, own);
+  Stmt adding = Block{{Declare{part, zero(part.type), Mutability::Mutable}, added, store(parts, u, part)}};
   std::vector<Stmt> body{Allocate{parts, int64(width), Fill::Uninitialised},
                          For{u, int64(0), int64(width), int64(1), adding, LoopKind::Serial, 0}};
   std::vector<Stmt> together = folded(parts);

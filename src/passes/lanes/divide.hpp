@@ -5,10 +5,16 @@
 
 namespace spdistal::passes {
 
-/// An item as its lanes run it. `at_once`: of how many turns of a sum a lane loads at once.
+/// How turns of sums are taken: of how many a lane loads at once, and whether lanes mostly have one each.
+struct SumTurns {
+  int at_once = 1;
+  bool full = false;
+};
+
+/// An item as its lanes run it.
 class Divider {
  public:
-  Divider(const std::vector<ir::For>& loops, const Columns& columns, int at_once);
+  Divider(const std::vector<ir::For>& loops, const Columns& columns, const SumTurns& turns);
   ir::Stmt operator()(const ir::Stmt& s);
 
  private:
@@ -24,7 +30,7 @@ class Divider {
   std::vector<ir::Stmt> folded(const ir::Var& parts);
 
   const Columns& columns_;
-  int at_once_;
+  SumTurns turns_;
   std::map<Symbol, LaneLoop> divided_;
 };
 

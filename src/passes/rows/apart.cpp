@@ -13,7 +13,8 @@ using namespace ir;
 std::optional<BlockBody> block_of_positions(const RowBlocks& blocks, const GridMapping& mapping) {
   const WalkedRows& walk = blocks.walk;
   const RowTurns& turns = walk.in_row;
-  if (!looks_up_rows(walk) || turns.sum || turns.sums || !turns.after.empty() || !is_independent(turns.positions)) return {};
+  if (!looks_up_rows(walk) || turns.sum || turns.sums || !turns.after.empty() || !is_independent(turns.positions))
+    return {};
   int threads = int(blocks.room);
   Var begin = walk.begin, end = walk.end, lane = var("lane", Int64), group = var("group", Int64);
   Var from = var("from", Int64), to = var("to", Int64), rows_of = var("rows_of", array_of(ScalarType::Int64));
@@ -23,7 +24,7 @@ std::optional<BlockBody> block_of_positions(const RowBlocks& blocks, const GridM
   Stmt positions =
       For{loop.var, cast(loop.var.type.scalar, from), cast(loop.var.type.scalar, to), loop.step, Block{turn}};
   int lanes = lanes_for(positions, mapping);
-  std::optional<Stmt> divided = lanes > 1 ? by_lanes(positions, lane, lanes, mapping) : std::nullopt;
+  std::optional<Stmt> divided = lanes > 1 ? by_lanes(positions, lane, lanes, mapping, LaneTurns::Full) : std::nullopt;
   if (!divided) return {};
   return BlockBody{threads, [=](const Var& rows, const Var& block, const Var& thread) {
                      Body f;
