@@ -22,6 +22,17 @@
 //       sum = 0                            →    for p in eight of the block's positions, by eight lanes
 //       for k …: sum += …                         row = rows_of[p - begin]
 //       A[p] = sum                                …
+//
+// Rows of sums (`rows/runs.cpp`) are added up position by position: a few lanes take a run of positions, know the row at hand,
+// and are done with it where the next one begins. Levels between rows and positions are walked along likewise.
+//
+//   while pos[row] < end                        for two positions p: C_early = C[crd[p] …]
+//     sums = 0                                  for each p of them
+//     for p in …                                  if p >= row_end
+//       for k …: sums[k] += B[p] * C[…]      →      A[row …] = sums, or += where the row is cut
+//     A[row …] = sums, or A[row …] += sums          sums = 0; row = the one with p in it
+//     row = row + 1                               sums[k] += B[p] * C_early[k]
+//                                               A[row …] = sums, or +=
 #pragma once
 #include <optional>
 

@@ -246,7 +246,8 @@ class Stager {
     for (const ReadAlong& r : read_) {
       int uses = 0, known = 0;
       each<Var>(region_.body, [&](const Var& v) { uses += v.symbol == r.cursor.at.symbol; });
-      each<Load>(region_.body, [&](const Load& n) { known += contains(r.arrays, n.array) && is_at(n.index, r.cursor.at); });
+      each<Load>(region_.body,
+                 [&](const Load& n) { known += contains(r.arrays, n.array) && is_at(n.index, r.cursor.at); });
       each<Binary>(region_.body, [&](const Binary& n) { known += meets_end(n, r); });
       each<Assign>(region_.body, [&](const Assign& n) { known += is_increment(n, r.cursor.at); });
       if (uses != known) return false;

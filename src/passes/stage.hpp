@@ -8,7 +8,8 @@
 //       p = p + 1; at = at + 1            p = p + 1; at = at + 1
 //                                       wait; A[counts[first] …] = A_staged[…], by all threads
 //
-// Elements that there is no room for are read and written where they are.
+// Elements that there is no room for are read and written where they are; where there is room for all that a block reads, nobody
+// asks. What fills shared memory is read once: it is copied there while threads go on (`codegen/copies.hpp`).
 #pragma once
 #include <optional>
 

@@ -82,7 +82,12 @@ class Gpus(unittest.TestCase):
         fibres = ("-f", "B:dss", "-g", "B:uniform,200,200,200,80000")
         sddmm = ("A(i,j) = B(i,j) * C(i,k) * D(k,j)", "-f", "A:ds", "-f", "B:ds", "-g", "C:random", "-g", "D:random",
                  "-n", "k=32")
+        spmm = ("A(i,j) = B(i,k) * C(k,j)", "-f", "B:ds", "-g", "C:random", "-n", "j=32")
+        slices = ("A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", *fibres, "-g", "C:random", "-g", "D:random")
         chosen = {
+            "skewed rows of columns": ((*spmm, "-g", "B:rmat,13,12"), "int64_t row_end = B2_pos[pB1 + 1]"),
+            "even rows of columns": ((*spmm, "-g", "B:banded,8000,11"), "worker < size_i"),
+            "slices of columns": ((*slices, "-n", "l=32"), "int64_t pB2_end = B3_pos[pB2 + 1]"),
             "skewed rows": ((*sddmm, "-g", "B:rmat,13,12"), "__shared__ int64_t rows_of[256]"),
             "even rows": ((*sddmm, "-g", "B:banded,8000,11"), "worker < size_i"),
             "rows added up": (("a(i) = B(i,j) * c(j)", "-f", "B:ds", "-g", "B:uniform,8000,8000,80000", "-g", "c:random"),
@@ -91,8 +96,7 @@ class Gpus(unittest.TestCase):
                                    "worker < size_i"),
             "fibres": (("A(i,j) = B(i,j,k) * c(k)", "-f", "A:ds", *fibres, "-g", "c:random"),
                        "__shared__ double products[2048]"),
-            "slices": (("A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", *fibres, "-g", "C:random", "-g", "D:random",
-                        "-n", "l=4"), "fp_begin = B_stored * worker / shares"),
+            "slices": ((*slices, "-n", "l=4"), "fp_begin = B_stored * worker / shares"),
         }
         for name, (kernel, text) in chosen.items():
             with self.subTest(tensor=name):
@@ -107,6 +111,7 @@ class Gpus(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr)
         for array in ("B2_crd_staged", "C_staged", "A_staged"):
             self.assertIn(f"__shared__ {'int32_t' if 'crd' in array else 'double'} {array}", done.stdout)
+        self.assertIn("copy_ahead(&B_staged[q], &B[B2_pos_from + q]);", done.stdout)
 
     def test_ranks_share_a_gpu(self):
         for ranks in (1, 2, 4):

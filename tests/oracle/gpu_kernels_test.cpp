@@ -4,6 +4,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+
+#include "codegen/cuda.hpp"
+#include "codegen/gpu_kernel.hpp"
+#include "codegen/nvrtc.hpp"
 #include "compile/choose.hpp"
 #include "oracle/small_statement.hpp"
 #include "support/gpu.hpp"
@@ -29,6 +36,11 @@ const std::vector<GpuKernel> kernels = {
      "B:dss",
      {12, 11, 10, 32},
      "fuse(i,j,f); fuse(f,k,g); pos(g,fp,B(i,j,k))"},
+    {"SumOverFourLevels",
+     "A(i,m) = B(i,j,k,l) * C(j,m) * D(k,m) * E(l,m)",
+     "B:dsss",
+     {9, 6, 5, 7, 16},
+     "fuse(i,j,f); fuse(f,k,g); fuse(g,l,h); pos(h,fp,B(i,j,k,l))"},
     {"SpGEMM", "A(i,j) = B(i,k) * C(k,j)", "A:ds B:ds C:ds", {40, 30, 35}, ""},
     // Rows that tables have no room for, beside others.
     {"SpGEMMOfLongRows", "A(i,j) = B(i,k) * C(k,j)", "A:ds B:ds C:ds", {20, 300, 12}, ""},
@@ -89,6 +101,27 @@ void expect_right(const GpuKernel& kernel, const std::string& schedule, ScalarTy
   }
 }
 
+// Sums over the positions of a matrix or a tensor, into rows of the result, by factors of rows, of levels between and of
+// positions, which runs of positions keep or ask for.
+GpuKernel draw_sum_over_positions(std::mt19937_64& random) {
+  auto number = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
+  bool matrix = number(0, 2) == 0;
+  std::string walked = matrix ? "B(i,j)" : "B(i,j,k)", statement = "A(i,l) = " + walked;
+  std::vector<std::string> factors{"C(j,l)", "E(i)", "F(j)", "G(i,l)", "H(l)", "C(j,l)"};
+  if (!matrix) factors.insert(factors.end(), {"D(k,l)", "D(k,l)", "K(k)"});
+  std::shuffle(factors.begin(), factors.end(), random);
+  bool columns = false;
+  for (size_t k = 0; k < factors.size() && (k < 3 || !columns); k++)
+    if (statement.find(factors[k]) == std::string::npos) {
+      statement += " * " + factors[k];
+      columns |= factors[k].find('l') != std::string::npos;
+    }
+  GpuKernel out{
+      "", statement, matrix ? "B:ds" : "B:dss", {number(1, 30), number(1, 12), number(1, 9), 8 * number(1, 5)}, ""};
+  out.non_zeros = matrix ? "fuse(i,j,f); pos(f,fp,B(i,j))" : "fuse(i,j,f); fuse(f,k,g); pos(g,fp,B(i,j,k))";
+  return out;
+}
+
 class GpuKernels : public ::testing::TestWithParam<GpuKernel> {};
 
 TEST_P(GpuKernels, AgreeByRowsAndByNonZerosInBothPrecisionsAndIndexWidths) {
@@ -101,6 +134,42 @@ TEST_P(GpuKernels, AgreeByRowsAndByNonZerosInBothPrecisionsAndIndexWidths) {
           SCOPED_TRACE(fmt::format("{}, {} bytes an index, schedule '{}'", name_of(type), int(width), schedule));
           expect_right(GetParam(), schedule, type, width, sizes);
         }
+}
+
+TEST(GpuSums, OverPositionsAgreeWhateverTheyAreMultipliedBy) {
+  int count = std::getenv("FULL_TESTS") ? 1000 : 60, run = 0;
+  for (int seed = 0; seed < count; seed++) {
+    std::mt19937_64 random{uint64_t(seed)};
+    GpuKernel kernel = draw_sum_over_positions(random);
+    SCOPED_TRACE(fmt::format("seed {}: {}", seed, kernel.statement));
+    try {
+      expect_right(kernel, kernel.non_zeros + "; parallelize(fp,GPUThread)", ScalarType::Float64, IndexWidth::Int32,
+                   Sizes::Known);
+      run++;
+    } catch (const UserError&) {}  // loops whose positions cannot be dealt out
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(run, count / 2);
+}
+
+// The interpreter has no way to see what a compiler refuses.
+TEST_P(GpuKernels, TextsOverPositionsCompile) {
+  auto nvrtc = codegen::Nvrtc::find();
+  if (!nvrtc) GTEST_SKIP() << "no NVRTC on this machine";
+  std::mt19937_64 random{7};
+  const GpuKernel& kernel = GetParam();
+  std::string schedule = kernel.non_zeros.empty() ? "" : kernel.non_zeros + "; parallelize(fp,GPUThread)";
+  test::ProgramCase described =
+      test::as_case({kernel.statement, kernel.formats, kernel.sizes, ScalarType::Float64, schedule}, random);
+  for (auto& [name, tensor] : described.tensors) tensor.literals.assign(tensor.literals.size(), true);
+  test::BuiltProgram program = test::build(described);
+  test::StoredProgram stored(program);
+  if (schedule.empty()) program.statement = over_gpu(make_statement(program.assignment).scheduled);
+  Leaf leaf(program.statement, stored.storages, LeafOptions{.device = memory::device(7)});
+  std::vector<ir::Function> functions;
+  ir::Launches launches = leaf.launches();
+  for (const ir::Grid* grid : codegen::grids_of(launches.steps)) functions.push_back(grid->function);
+  EXPECT_NO_THROW(nvrtc->compile(codegen::cuda_text(functions), "kernel"));
 }
 
 INSTANTIATE_TEST_SUITE_P(OfThePaper, GpuKernels, ::testing::ValuesIn(kernels),

@@ -24,9 +24,9 @@ struct PositionTurn {
   std::vector<Stmt> early, rest;
 };
 
-class Run {
+class PositionRun {
  public:
-  Run(const RowBlocks& blocks, const Var& rows, const Var& run)
+  PositionRun(const RowBlocks& blocks, const Var& rows, const Var& run)
       : blocks_(blocks), walk_(blocks.walk), turns_(blocks.walk.in_row), sums_(*turns_.sums), rows_(rows), run_(run) {
     auto* bound = expanded(turns_.positions.hi, Block{turns_.constants}).as<Binary>();
     Expr row_end = bound->a == Expr(walk_.end) ? bound->b : bound->a;
@@ -54,15 +54,17 @@ class Run {
     PositionTurn turn = position_turn(f);
     f.add(kept());
     int64_t turns = turn.early.empty() ? 1 : at_once;
-    f.loop("first", walk_.begin, walk_.end, [&](const Var& first) {
-      std::vector<Stmt> then;
-      for (int64_t u = 0; u < turns; u++) {
-        std::vector<Stmt> own = statements(with_fresh_variables(turn_at(Expr(first) + u, turn)));
-        for (size_t k = 0; k + 1 < own.size(); k++) f.add(own[k]);
-        then.push_back(own.back());
-      }
-      for (const Stmt& s : then) f.add(s);
-    }, {.step = int64(turns)});
+    f.loop("first", walk_.begin, walk_.end,
+           [&](const Var& first) {
+             std::vector<Stmt> then;
+             for (int64_t u = 0; u < turns; u++) {
+               std::vector<Stmt> own = statements(with_fresh_variables(turn_at(Expr(first) + u, turn)));
+               for (size_t k = 0; k + 1 < own.size(); k++) f.add(own[k]);
+               then.push_back(own.back());
+             }
+             for (const Stmt& s : then) f.add(s);
+           },
+           {.step = int64(turns)});
     f.add(with_fresh_variables(finished()));
     return f.build();
   }
@@ -102,7 +104,8 @@ class Run {
     PositionTurn out;
     for (const Stmt& s : std::vector(all.begin(), all.end() - 1))
       (depends(s.as<Declare>()->init, scope) ? out.rest : out.early).push_back(s);
-    Changes changed = changes(Block{{*loop, Block{turns_.after}, Block{sums_.of_cut}}}), of_turn = changes(Block{stmts});
+    Changes changed = changes(Block{{*loop, Block{turns_.after}, Block{sums_.of_cut}}}),
+            of_turn = changes(Block{stmts});
     of_turn.variables.insert({turns_.positions.var.symbol, walk_.row.var.symbol});
     std::vector<std::pair<Expr, Var>> rows;
     each<Load>(loop->body, [&](const Load& n) {
@@ -189,7 +192,7 @@ class Run {
 
 std::optional<Stmt> run_of_positions(const RowBlocks& blocks, const Var& rows, const Var& run) {
   if (!blocks.walk.in_row.sums || !looks_up_rows(blocks.walk)) return {};
-  return Run(blocks, rows, run).body();
+  return PositionRun(blocks, rows, run).body();
 }
 
 }  // namespace spdistal::passes

@@ -101,8 +101,13 @@ template <class Tree>
 Tree of_one_width(const Tree& tree) {
   auto is_whole = [](const Type& type) { return type == Int32 || type == Int64; };
   return rewrite(
-      tree, [&](const Cast& n) -> Expr { return is_whole(type_of(n.value)) && n.type == ScalarType::Int64 ? n.value : Expr(n); },
-      [&](const Var& v) -> Expr { return v.type == Int32 ? Var{v.symbol, Int64} : v; },
+      tree,
+      [&](const Cast& n) -> Expr {
+        return is_whole(type_of(n.value)) && n.type == ScalarType::Int64 ? n.value : Expr(n);
+      },
+      [&](const Var& v) -> Expr {
+        return v.type == Int32 ? Var{v.symbol, Int64} : v;
+      },
       [&](const Literal& n) -> Expr {
         auto value = constant_integer(n);
         return value && is_whole(type_of(n)) ? int64(*value) : Expr(n);
@@ -141,8 +146,8 @@ std::optional<RowTurns> turns_of_levels(const std::vector<Stmt>& constants, cons
   if (of_one_width(expanded(from->a, scope)) != begin || of_one_width(expanded(to->a, scope)) != end) return {};
   for (size_t k = 0; k + 1 < ours.size(); k++) {
     levels.push_back({ours[k].var, constants_of(ours[k]), segments[k + 1]});
-    if (!are_alike(of_one_width(Stmt(Block{constants_of(ours[k])})),
-                   of_one_width(Stmt(Block{constants_of(theirs[k])})), names))
+    if (!are_alike(of_one_width(Stmt(Block{constants_of(ours[k])})), of_one_width(Stmt(Block{constants_of(theirs[k])})),
+                   names))
       return {};
     std::vector<Stmt> own = constants_of(ours[k]), other = constants_of(theirs[k]);
     for (size_t c = 0; c < own.size(); c++)

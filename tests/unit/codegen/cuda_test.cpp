@@ -57,6 +57,37 @@ Function warp_spmv() {
   return f.build();
 }
 
+/// out[thread] = in[thread], by way of shared memory; used at once, or where all threads have waited.
+enum class UsedWhere : uint8_t { AtOnce, BehindABarrier };
+Function through_shared_memory(UsedWhere where) {
+  FunctionBuilder f("pass_on");
+  Var out = f.array("out", 0, ScalarType::Float64, Access::Write), in = f.array("in", 1, ScalarType::Float64);
+  Var staged = var("staged", array_of(ScalarType::Float64));
+  f.loop("block", int64(0), int64(1),
+         [&](Var) {
+           f.loop("thread", int64(0), int64(32),
+                  [&](Var thread) {
+                    f.add(Allocate{staged, int64(32), Fill::Uninitialised, MemorySpace::Shared});
+                    f.add(store(staged, thread, Expr(Load{in, thread, 1, true})));
+                    if (where == UsedWhere::BehindABarrier) f.add(Barrier{});
+                    f.store(out, thread, load(staged, thread));
+                  },
+                  {.kind = LoopKind::GPUThread});
+         },
+         {.kind = LoopKind::GPUBlock});
+  return f.build();
+}
+
+TEST(Cuda, WhatGoesIntoSharedMemoryIsCopiedAheadWhereItIsUsedBehindABarrierAlone) {
+  CudaKernel behind = cuda_kernel(through_shared_memory(UsedWhere::BehindABarrier));
+  EXPECT_THAT(behind.text,
+              HasSubstr("copy_ahead(&staged[thread], &in[thread]);\n  wait_for_copies();\n  __syncthreads();"));
+  expect_compiles(behind);
+  CudaKernel at_once = cuda_kernel(through_shared_memory(UsedWhere::AtOnce));
+  EXPECT_THAT(at_once.text, HasSubstr("staged[thread] = __ldcs(&in[thread]);"));
+  expect_compiles(at_once);
+}
+
 TEST(Cuda, SpmvWithAWarpForEachRow) {
   Function f = warp_spmv();
   ASSERT_TRUE(verify(f));
