@@ -3,6 +3,9 @@
 // with it. Of those that lie around for a while it may take the pages away; to say so of every block at once makes what
 // is computed next slower, by up to a tenth.
 #include <sys/mman.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <cstdint>
@@ -108,6 +111,8 @@ class HostPool final : public Pool {
     else std::free(block.data);
   }
 
+  void drop_idle() { free_.drop_all(); }
+
   // Pages move as they are: the system is told of another place for them.
   PoolBlock grow(PoolBlock block, size_t bytes) noexcept override {
     if (!is_large(block) || bytes > SIZE_MAX / 2) return {};
@@ -142,11 +147,22 @@ class HostPool final : public Pool {
   FreeBlocks free_;
 };
 
-}  // namespace
-
-Pool& host_pool() {
+HostPool& the_pool() {
   static auto* pool = new HostPool;  // never destroyed: buffers of other static objects may come later
   return *pool;
+}
+
+}  // namespace
+
+Pool& host_pool() { return the_pool(); }
+
+void give_back_idle(size_t bytes) {
+  constexpr size_t many = size_t(16) << 20;
+  if (bytes < many) return;
+  the_pool().drop_idle();
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 }  // namespace spdistal::memory

@@ -36,6 +36,9 @@ class Pool {
 };
 
 Pool& host_pool();
+/// What the host's pool and the C library keep for whoever asks next goes back to the system: behind a step that took so many
+/// bytes, in front of another that takes other sizes. Nothing for few bytes, which are sooner taken again.
+void give_back_idle(size_t bytes);
 /// Pinned memory is the host's as long as no device brings its own. Throws InternalError for a device that is not there.
 Pool& pool_of(Place place);
 /// From now on and for good: buffers of the place may be given back at any time.

@@ -8,6 +8,7 @@
 #include "format/fill.hpp"
 #include "level/kernel.hpp"
 #include "memory/copy.hpp"
+#include "memory/pool.hpp"
 #include "runtime/records/sort.hpp"
 #include "runtime/task/mapping.hpp"
 #include "runtime/transport/agree.hpp"
@@ -402,6 +403,9 @@ Home make_home(runtime::Transport& transport, Entries entries, const std::vector
       }
       Coordinates here = to_coordinates(std::move(arrived[i]), dims);
       here.merge_by(merging);
+      // Here rather than as they are packed, so that what sorting takes is given back before.
+      here = sort_and_merge(std::move(here), format.mode_order());
+      memory::give_back_idle(size_t(here.size()) * here.order() * sizeof(int64_t));
       Piece piece = make_piece(making, simple.of[size_t(c)], std::move(here), std::move(nodes[i]));
       pieces.push_back(std::move(piece.storage));
       ends.push_back(piece.ends);
@@ -419,6 +423,8 @@ Records to_records(Coordinates entries) {
     for (size_t d = 0; d < at.size(); d++) at[d] = entries.column(d)[size_t(e)];
     out.add_bytes(at, entries.value_bytes() + size_t(e) * bytes);
   }
+  entries = Coordinates(entries.dims(), entries.type());
+  memory::give_back_idle(out.values().size() + out.coordinates().size_bytes());
   return out;
 }
 
@@ -430,6 +436,9 @@ Coordinates to_coordinates(Records records, const std::vector<int64_t>& dims) {
     for (size_t e = 0; e < column.size(); e++) column[e] = records.at(int64_t(e))[d];
   }
   if (!records.empty()) memory::copy_bytes(out.value_bytes(), records.values().data(), records.values().size());
+  size_t taken = records.values().size() + records.coordinates().size_bytes();
+  records = Records(0, records.type());
+  memory::give_back_idle(taken);
   return out;
 }
 

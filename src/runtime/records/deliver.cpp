@@ -3,20 +3,22 @@
 #include <algorithm>
 #include <exception>
 
+#include "memory/pool.hpp"
 #include "runtime/transport/agree.hpp"
 #include "runtime/transport/deal.hpp"
 
 namespace spdistal::runtime {
 namespace {
 
-/// What has arrived for one colour, by the rank that sent it, so that rounds do not show in the order.
-using Arrived = std::vector<Records>;
+/// What has arrived for one colour, by the rank that sent it, so that rounds do not show in the order, and as it came: lists that
+/// grow would take up to three times the room.
+using Arrived = std::vector<std::vector<Records>>;
 
-void take(const Bytes& message, size_t sender, Range mine, std::vector<Arrived>& arrived) {
+void take(const Bytes& message, size_t sender, Range mine, const Records& none, std::vector<Arrived>& arrived) {
   for (Reader in(message); !in.at_end();) {
     int64_t colour = in.take<int64_t>();
     size_t count = in.take<size_t>();
-    Records& into = arrived[size_t(colour - mine.lo)][sender];
+    Records& into = arrived[size_t(colour - mine.lo)][sender].emplace_back(none);
     auto coordinates = in.take_all<int64_t>(count * size_t(into.order()));
     into.add_all(coordinates, in.take_all<std::byte>(count * size_of(into.type())));
   }
@@ -39,6 +41,24 @@ std::vector<Bytes> write(std::vector<Records>& outgoing, const Mapping& mapping)
   return messages_of(std::move(to));
 }
 
+/// All of them in one list.
+Records joined(Arrived parts, const Records& none) {
+  int64_t all = 0, lists = 0;
+  Records* last = nullptr;
+  for (std::vector<Records>& sender : parts)
+    for (Records& part : sender) all += part.size(), lists++, last = &part;
+  if (lists == 0) return none;
+  if (lists == 1) return std::move(*last);
+  Records out(none);
+  out.reserve(all);
+  for (std::vector<Records>& sender : parts)
+    for (Records& part : sender) {
+      out.add_all(part.coordinates(), part.values());
+      part = Records(none);
+    }
+  return out;
+}
+
 }  // namespace
 
 std::vector<Records> deliver(Transport& transport, Records mine, int64_t colours, const Destinations& place,
@@ -47,7 +67,7 @@ std::vector<Records> deliver(Transport& transport, Records mine, int64_t colours
   Range here = mapping.colours_of(transport.rank());
   size_t ranks = size_t(transport.size()), me = size_t(transport.rank());
   Records none(mine.order(), mine.type());
-  std::vector<Arrived> arrived(size_t(here.size()), Arrived(ranks, none));
+  std::vector<Arrived> arrived(size_t(here.size()), Arrived(ranks));
   size_t record_bytes = size_t(mine.order()) * sizeof(int64_t) + size_of(mine.type());
   // What goes wrong here, if only that memory is short, must not leave the others waiting: this rank takes part in the
   // round with nothing to send, and before anything is received all are told.
@@ -78,33 +98,25 @@ std::vector<Records> deliver(Transport& transport, Records mine, int64_t colours
     transport.allreduce(state, 2, ScalarType::Int64, ReduceOp::Max);
     if (state[1]) agree(transport, attempt.error());
     deal_into(transport, to, from);
+    to.clear();
     more = state[0];
     attempt([&] {
       for (size_t r = 0; r < ranks; r++) {
-        take(from[r], r, here, arrived);
+        take(from[r], r, here, none, arrived);
         from[r] = Bytes();
       }
     });
   }
+  size_t sent = mine.values().size() + mine.coordinates().size_bytes();
   mine = Records(none);  // a copy would keep the memory
   outgoing.clear();
+  memory::give_back_idle(sent);
   std::vector<Records> out;
   together(transport, [&] {
     if (attempt.error()) std::rethrow_exception(attempt.error());
     for (Arrived& parts : arrived) {
-      int64_t all = 0, senders = 0;
-      for (const Records& part : parts) all += part.size(), senders += !part.empty();
-      if (senders < 2) {  // nothing to put together
-        auto only = std::ranges::find_if(parts, [](const Records& part) { return !part.empty(); });
-        out.push_back(only == parts.end() ? none : std::move(*only));
-        continue;
-      }
-      Records& whole = out.emplace_back(none);
-      whole.reserve(all);
-      for (Records& part : parts) {
-        whole.add_all(part.coordinates(), part.values());
-        part = Records(none);
-      }
+      out.push_back(joined(std::move(parts), none));
+      memory::give_back_idle(out.back().values().size() + out.back().coordinates().size_bytes());
     }
   });
   return out;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -170,6 +171,27 @@ struct CountedPool final : Pool {
   }
   void drop_behind(PoolBlock, size_t) noexcept override {}
 };
+
+TEST(Buffer, GivesItsMemoryToTheNextOneAndToTheSystemWhereThatIsAskedFor) {
+  constexpr size_t bytes = size_t(64) << 20;
+  auto resident = [] {
+    size_t all = 0, pages = 0;
+    std::ifstream("/proc/self/statm") >> all >> pages;
+    return pages * 4096;
+  };
+  if (resident() == 0) GTEST_SKIP() << "this system does not tell how much memory a process has";
+  give_back_idle(bytes);
+  size_t before = resident();
+  {
+    Buffer used = Buffer::uninitialized(bytes);
+    std::fill_n(used.data(), bytes, std::byte(1));
+  }
+  EXPECT_GT(resident(), before + bytes / 2);
+  give_back_idle(1);
+  EXPECT_GT(resident(), before + bytes / 2);
+  give_back_idle(bytes);
+  EXPECT_LT(resident(), before + bytes / 2);
+}
 
 TEST(Buffer, LiesWhereItIsAskedFor) {
   auto counts = std::make_shared<CountedPool::Counts>();
