@@ -46,6 +46,14 @@ TEST(Found, ChunksThatAreReadyWaitForValuesThatAreReordered) {
   expect_right(program);
 }
 
+// Nothing of the sum is ever there, so that there was no room; the workspace is walked all the same.
+TEST(Found, AWorkspaceOfZerosHasRoomInASparseResult) {
+  ProgramCase program{"A(i) = 0 * B(i,j)",
+                      {{"A", tensor("s", {2}, {})}, {"B", tensor("dd", {2, 2}, {1, 2, 3, 4})}},
+                      {"precompute(0 * B(i,j), {i, j}, {k, l}, w)"}};
+  expect_right(program);
+}
+
 // What pieces make is rounded on its way home: to 0 and to true here, where the sums are 0.25 and 0.
 TEST(Found, WhatIsAddedIsRoundedWithWhatItIsAddedTo) {
   for (auto [type, added] : {std::pair{ScalarType::Int32, -0.75}, {ScalarType::Bool, -1.0}}) {

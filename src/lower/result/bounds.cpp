@@ -28,7 +28,8 @@ std::optional<std::vector<int>> bounding_tensors(const Context& c, const MadeLev
       alike.insert(k);
   }
   Formula where = where_active(c, outermost(c), c.statement.body, alike);
-  if (where.is_always()) return {};
+  // What is never there is counted, too: a workspace of zeros is walked all the same.
+  if (where.is_always() || where.is_never()) return {};
   std::vector<int> out;
   for (const std::set<int>& alternative : where.alternatives()) out.push_back(*alternative.begin() + 1);
   return out;
