@@ -90,7 +90,7 @@ class Gpus(unittest.TestCase):
             "slices of columns": ((*slices, "-n", "l=32"), "int64_t pB2_end = B3_pos[pB2 + 1]"),
             "skewed rows": ((*sddmm, "-g", "B:rmat,13,12"), "__shared__ int64_t rows_of[256]"),
             "even rows": ((*sddmm, "-g", "B:banded,8000,11"), "worker < size_i"),
-            "rows added up": (("a(i) = B(i,j) * c(j)", "-f", "B:ds", "-g", "B:uniform,8000,8000,80000", "-g", "c:random"),
+            "rows added up": (("a(i) = B(i,j) * c(j)", "-f", "B:ds", "-g", "B:uniform,1000,1000,10000", "-g", "c:random"),
                               "__shared__ double products[2048]"),
             "rows of neighbours": (("a(i) = B(i,j) * c(j)", "-f", "B:ds", "-g", "B:banded,8000,11", "-g", "c:random"),
                                    "worker < size_i"),
