@@ -25,7 +25,9 @@ using runtime::Space;
 
 namespace {
 
-std::atomic<std::optional<Op>> emptied{};
+// The number of an operator, or none: of an optional one, clang would ask another library.
+constexpr int none = -1;
+std::atomic<int> emptied = none;
 
 Space all_positions(const LevelArrays& level) { return Space::interval(0, level.positions); }
 
@@ -106,7 +108,8 @@ class Selector {
 
  private:
   Partition outcome(const plan::PartitionStatement& s) {
-    if (emptied.load(std::memory_order_relaxed) == s.op) return by_colour(s.out, [](const Need&) { return Space(1); });
+    if (emptied.load(std::memory_order_relaxed) == int(s.op))
+      return by_colour(s.out, [](const Need&) { return Space(1); });
     return apply_to(s);
   }
 
@@ -193,7 +196,7 @@ Selected select(const plan::AccessPlan& access, const Storage& piece, int64_t ba
   return Selector(access, piece, base, colours, needs).run();
 }
 
-void set_emptied(std::optional<Op> op) { emptied = op; }
+void set_emptied(std::optional<Op> op) { emptied = op ? int(*op) : none; }
 
 Space stored_positions(const Pattern& pattern) { return Space::from_intervals(stored_runs(pattern)); }
 
