@@ -30,7 +30,8 @@ std::vector<int> identity(size_t n) {
 
 // Entries in order, each once; values are made later.
 Coordinates without_duplicates(Coordinates entries) {
-  return sort_and_merge(std::move(entries), identity(entries.order()));
+  std::vector<int> order = identity(entries.order());  // before it is moved away: arguments come in any order
+  return sort_and_merge(std::move(entries), order);
 }
 
 void check_memory(const Generator& generator, const std::vector<int64_t>& dims, double entries, GeneratedPart part) {
