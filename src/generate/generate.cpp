@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/text.hpp"
+#include "base/threads.hpp"
 #include "generate/hash.hpp"
 #include "generate/kinds.hpp"
 #include "tensor/iterate.hpp"
@@ -46,7 +47,7 @@ void check_memory(const Generator& generator, const std::vector<int64_t>& dims, 
 void set_random_values(Coordinates& entries, uint64_t seed) {
   std::span<double> values = entries.values<double>();
   size_t order = entries.order();
-#pragma omp parallel for schedule(static) if (entries.size() > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (entries.size() > 100000)
   for (int64_t e = 0; e < entries.size(); e++) {
     uint64_t key = uint64_t(entries.column(0)[size_t(e)]);
     for (size_t d = 1; d < order; d++)
@@ -139,7 +140,7 @@ Coordinates generate_fill(const Generator& generator, const std::vector<int64_t>
     using T = decltype(zero);
     check_fits<T>(generator, volume_of(dims));
     std::span<T> values = out.values<T>();
-#pragma omp parallel for schedule(static) if (out.size() > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (out.size() > 100000)
     for (int64_t e = 0; e < out.size(); e++) {
       uint64_t number = uint64_t(rows.lo) * uint64_t(below) + uint64_t(e);
       values[size_t(e)] = fill_element<T>(kind.element(generator.arguments(), number), kind);
@@ -163,7 +164,7 @@ void fill(Storage& storage, const Generator& generator) {
     bool plain = storage.format().is_dense() && storage.format().mode_order() == identity(storage.order());
     for (const LevelArrays& level : pattern.levels()) plain &= level.range == Range{0, level.dim};
     if (plain) {
-#pragma omp parallel for schedule(static) if (storage.nnz() > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (storage.nnz() > 100000)
       for (int64_t p = 0; p < storage.nnz(); p++) values[size_t(p)] = value(uint64_t(p));
       return;
     }

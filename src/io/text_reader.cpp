@@ -1,10 +1,9 @@
 #include <fmt/format.h>
-#include <omp.h>
-
 #include <algorithm>
 
 #include "base/blocks.hpp"
 #include "base/loop_errors.hpp"
+#include "base/threads.hpp"
 #include "io/entries.hpp"
 #include "memory/copy.hpp"
 #include "runtime/transport/agree.hpp"
@@ -151,18 +150,18 @@ void TextReader::fail_in_chunk(const TextFault& fault) const {
 
 void TextReader::parse_chunk(std::string_view text, const EntryLayout& layout, std::optional<int64_t> expected,
                              Coordinates& into) {
-  size_t threads = size_t(omp_get_max_threads());
+  size_t threads = size_t(loop_threads());
   size_t bytes = std::clamp<size_t>(text.size() / (4 * threads), size_t(256) << 10, size_t(4) << 20);
   std::vector<std::string_view> parts = cut_at_lines(text, bytes);
   std::vector<int64_t> places(parts.size() + 1);
-#pragma omp parallel for schedule(dynamic) if (parts.size() > 1)
+#pragma omp parallel for schedule(dynamic) num_threads(loop_threads()) if (parts.size() > 1)
   for (size_t k = 0; k < parts.size(); k++) places[k + 1] = entries_at_most(parts[k], layout);
   places[0] = into.size();
   for (size_t k = 0; k < parts.size(); k++) places[k + 1] += places[k];
   into.resize(places.back());
   std::vector<ParsedChunk> parsed(parts.size());
   LoopErrors errors;
-#pragma omp parallel for schedule(dynamic) if (parts.size() > 1)
+#pragma omp parallel for schedule(dynamic) num_threads(loop_threads()) if (parts.size() > 1)
   for (size_t k = 0; k < parts.size(); k++)
     errors([&] { parsed[k] = parse_entries(parts[k], layout, into, places[k]); });
   errors.raise();

@@ -1,7 +1,5 @@
 #include "io/text_writer.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "base/loop_errors.hpp"
+#include "base/threads.hpp"
 #include "format/questions.hpp"
 #include "io/source.hpp"
 #include "memory/copy.hpp"
@@ -63,7 +62,7 @@ using Put = std::function<void(std::string_view text)>;
 
 // The lines of what this rank owns, in portions.
 void format_lines(const Home& home, const TextLayout& layout, const Put& put) {
-  std::vector<std::string> blocks(size_t(omp_get_max_threads()) * 4);
+  std::vector<std::string> blocks(size_t(loop_threads()) * 4);
   int64_t owned = 0;
   for (int64_t c = home.colours().lo; c < home.colours().hi; c++)
     owned += home.owns_nothing(c) ? 0 : home.piece(c).nnz();
@@ -72,7 +71,7 @@ void format_lines(const Home& home, const TextLayout& layout, const Put& put) {
   entries.resize(portion);
   auto flush = [&] {
     LoopErrors errors;
-#pragma omp parallel for schedule(dynamic) if (size > block_entries)
+#pragma omp parallel for schedule(dynamic) num_threads(loop_threads()) if (size > block_entries)
     for (size_t b = 0; b < blocks.size(); b++) {
       int64_t lo = std::min(size, int64_t(b) * block_entries);
       errors([&] { format_block(blocks[b], entries, layout, lo, std::min(size, lo + block_entries)); });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/threads.hpp"
 #include "level/lists.hpp"
 
 namespace spdistal {
@@ -11,7 +12,7 @@ namespace {
 // The coordinates below each parent that has any: of the entries of its group, which rise.
 std::vector<Range> bands_of(const PackLevel& in, const Groups& groups, const Cut& cut) {
   std::vector<Range> out(static_cast<size_t>(groups.count));
-#pragma omp parallel for schedule(static) if (groups.count > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (groups.count > 100000)
   for (int64_t g = 0; g < groups.count; g++)
     out[size_t(g)] = {in.column[size_t(cut.first_of(cut.begin[g]))],
                       in.column[size_t(cut.first_of(cut.begin[g + 1] - 1))] + 1};
@@ -64,7 +65,7 @@ void locate(const LevelArrays& level, Range parents, int64_t coordinate, const s
 }
 
 void expand(const LevelArrays& level, int64_t parents, Array<int64_t>& coordinate, Array<int64_t>& parent) {
-#pragma omp parallel for schedule(static) if (level.positions > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (level.positions > 100000)
   for (int64_t above = 0; above < parents; above++) {
     Range below = lists::children(level, above);
     int64_t offset = offset_of(level, above);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/threads.hpp"
 #include "level/lists.hpp"
 
 namespace spdistal {
@@ -18,7 +19,7 @@ IndexArray make_table(const LevelArrays& level) {
   return IndexArray::make(2 * level.positions, level["pos"].width(), [&]<class I>(I* table) {
     std::fill(table, table + 2 * level.positions, I(free_place));
     level["crd"].visit([&](auto crd) {
-#pragma omp parallel for schedule(static) if (level.positions > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (level.positions > 100000)
       for (int64_t parent = 0; parent < level["pos"].size() - 1; parent++) {
         Range below = lists::children(level, parent);
         int64_t places = 2 * below.size();

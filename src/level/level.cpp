@@ -1,9 +1,8 @@
 #include "level/level.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 
+#include "base/threads.hpp"
 #include "format/questions.hpp"
 
 namespace spdistal {
@@ -28,7 +27,7 @@ size_t run_length(const Format& format, size_t k) {
 
 Cut cut_groups(const Groups& groups, std::span<const uint8_t> depth, size_t level) {
   int64_t n = int64_t(depth.size());
-  int pieces = n > 100000 ? omp_get_max_threads() : 1;
+  int pieces = n > 100000 ? loop_threads() : 1;
   std::vector<int64_t> fresh(size_t(pieces) + 1);
 #pragma omp parallel for schedule(static, 1) num_threads(pieces)
   for (int t = 0; t < pieces; t++) {
@@ -64,7 +63,7 @@ Cut cut_groups(const Groups& groups, std::span<const uint8_t> depth, size_t leve
 }
 
 void for_each_new_group(const Cut& cut, const std::function<void(int64_t, Range)>& f) {
-  int pieces = cut.count > 100000 ? omp_get_max_threads() : 1;
+  int pieces = cut.count > 100000 ? loop_threads() : 1;
   if (cut.count == 0) return;
 #pragma omp parallel for schedule(static, 1) num_threads(pieces)
   for (int t = 0; t < pieces; t++) {

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 
+#include "base/threads.hpp"
+
 namespace spdistal::lists {
 
 IndexArray pack_coordinates(const PackLevel& in, const Groups& groups) {
   return IndexArray::make(groups.count, width_for(std::max<int64_t>(0, in.dim - 1)), [&]<class I>(I* crd) {
     const int64_t* column = in.column.data();
-#pragma omp parallel for schedule(static) if (groups.count > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (groups.count > 100000)
     for (int64_t g = 0; g < groups.count; g++) crd[g] = I(column[groups.first_of(g)]);
   });
 }
@@ -23,7 +25,7 @@ LevelArrays pack(const PackLevel& in, Groups& groups, size_t to_level) {
   IndexArray pos = IndexArray::make(parents + 1, width_for(cut.count), [&]<class I>(I* out) {
     int64_t before = groups.count > 0 ? groups.position_of(0) : parents;
     std::fill(out, out + before + 1, I(0));
-#pragma omp parallel for schedule(static) if (groups.count > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (groups.count > 100000)
     for (int64_t g = 0; g < groups.count; g++) {
       int64_t next = g + 1 < groups.count ? groups.position_of(g + 1) : parents;
       std::fill(out + groups.position_of(g) + 1, out + next + 1, I(cut.begin[g + 1]));
@@ -59,11 +61,11 @@ void locate(const LevelArrays& level, Range parents, int64_t coordinate, const s
 
 void expand(const LevelArrays& level, int64_t parents, Array<int64_t>& coordinate, Array<int64_t>& parent) {
   level["crd"].visit([&](auto crd) {
-#pragma omp parallel for schedule(static) if (level.positions > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (level.positions > 100000)
     for (int64_t p = 0; p < level.positions; p++) coordinate[p] = crd[size_t(p)];
   });
   level["pos"].visit([&](auto pos) {
-#pragma omp parallel for schedule(static) if (level.positions > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (level.positions > 100000)
     for (int64_t p = 0; p < parents; p++)
       std::fill(parent.begin() + pos[size_t(p)], parent.begin() + pos[size_t(p) + 1], p);
   });
@@ -83,7 +85,7 @@ std::optional<std::string> verify_positions(const LevelArrays& level, int64_t pa
   if (level["pos"][0] != 0) return fmt::format("starts with pos[0] = {}, not 0", level["pos"][0]);
   int64_t fall = level["pos"].visit([&](auto pos) {
     int64_t at = parents;
-#pragma omp parallel for schedule(static) reduction(min : at) if (parents > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (parents > 100000) reduction(min : at)
     for (int64_t p = 0; p < parents; p++)
       if (pos[size_t(p)] > pos[size_t(p) + 1]) at = std::min(at, p);
     return at;
@@ -101,7 +103,7 @@ std::optional<std::string> verify_coordinates(const LevelArrays& level) {
     return fmt::format("has {} elements in crd for {} positions", level["crd"].size(), level.positions);
   int64_t bad = level["crd"].visit([&](auto crd) {
     int64_t at = level.positions;
-#pragma omp parallel for schedule(static) reduction(min : at) if (level.positions > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (level.positions > 100000) reduction(min : at)
     for (int64_t p = 0; p < level.positions; p++)
       if (!level.range.contains(crd[size_t(p)])) at = std::min(at, p);
     return at;
@@ -124,7 +126,7 @@ std::optional<std::string> verify_order(const LevelRun& run) {
           if (inner["crd"][p - 1] != inner["crd"][p]) return inner["crd"][p - 1] < inner["crd"][p] ? 0 : 2;
         return 1;
       };
-#pragma omp parallel for schedule(static) reduction(min : bad) if (level.positions > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (level.positions > 100000) reduction(min : bad)
       for (int64_t parent = 0; parent < run.parents; parent++)
         for (int64_t p = pos[size_t(parent)] + 1; p < pos[size_t(parent) + 1]; p++)
           if (crd[size_t(p) - 1] >= crd[size_t(p)] && (crd[size_t(p) - 1] > crd[size_t(p)] || compare_inner(p) != 0))

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/threads.hpp"
+
 namespace spdistal::places {
 
 LevelArrays pack(const PackLevel& in, Groups& groups) {
@@ -41,7 +43,7 @@ void locate(const LevelArrays& level, Range parents, int64_t coordinate, const s
 
 void expand(const LevelArrays& level, int64_t parents, Array<int64_t>& coordinate, Array<int64_t>& parent) {
   int64_t extent = level.range.size();
-#pragma omp parallel for schedule(static) if (level.positions > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (level.positions > 100000)
   for (int64_t p = 0; p < parents; p++)
     for (int64_t c = 0; c < extent; c++) {
       coordinate[p * extent + c] = level.range.lo + c;

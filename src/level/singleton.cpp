@@ -2,6 +2,7 @@
 // answer that begins the run.
 #include <fmt/format.h>
 
+#include "base/threads.hpp"
 #include "level/lists.hpp"
 
 namespace spdistal {
@@ -21,7 +22,7 @@ void locate(const LevelArrays& level, Range parents, int64_t coordinate, const s
 }
 
 void expand(const LevelArrays& level, int64_t, Array<int64_t>& coordinate, Array<int64_t>& parent) {
-#pragma omp parallel for schedule(static) if (level.positions > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (level.positions > 100000)
   for (int64_t p = 0; p < level.positions; p++) coordinate[p] = level["crd"][p], parent[p] = p;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/threads.hpp"
 #include "memory/pool.hpp"
 
 namespace spdistal::memory {
@@ -20,7 +21,7 @@ void fill_bytes(void* to, std::byte value, size_t bytes) {
 void copy_large(void* to, const void* from, size_t bytes) {
   constexpr size_t chunk = size_t(1) << 20;
   auto chunks = int64_t((bytes + chunk - 1) / chunk);
-#pragma omp parallel for schedule(static) if (chunks > 1)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (chunks > 1)
   for (int64_t k = 0; k < chunks; k++) {
     size_t at = size_t(k) * chunk;
     copy_bytes(static_cast<std::byte*>(to) + at, static_cast<const std::byte*>(from) + at, std::min(chunk, bytes - at));

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/threads.hpp"
 #include "memory/out_of_memory.hpp"
 #include "memory/pool.hpp"
 
@@ -127,7 +128,7 @@ class HostPool final : public Pool {
   }
 
   void fill(std::byte* to, std::byte value, size_t bytes) override {
-#pragma omp parallel for schedule(static) if (bytes >= huge_page)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (bytes >= huge_page)
     for (size_t at = 0; at < bytes; at += huge_page) std::memset(to + at, int(value), std::min(huge_page, bytes - at));
   }
 

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/text.hpp"
+#include "base/threads.hpp"
 #include "process/uncaught.hpp"
 #include "runtime/transport/mpi.hpp"
 #include "runtime/transport/numbered.hpp"
@@ -113,6 +114,7 @@ Process::Process(ProcessOptions options, std::shared_ptr<runtime::Transport> ran
       checks_collectives_(options.check_collectives),
       shares_processors_(!options.threads),
       ranks_(std::move(ranks)) {
+  if (options.threads) use_loop_threads(int(*options.threads));
   if (options.gpu.kind == GpuOptions::Kind::Interpreted) libraries.gpu = routine::Libraries::Gpu::Interpreted;
 }
 
@@ -123,7 +125,10 @@ runtime::Transport& Process::transport() {
 
 void Process::connect(std::shared_ptr<runtime::Transport> transport) {
   transport_ = transport && checks_collectives_ ? runtime::numbered(std::move(transport)) : std::move(transport);
-  if (transport_ && shares_processors_) context.use(part_of_processors(*transport_));
+  if (!transport_ || !shares_processors_) return;
+  int64_t threads = part_of_processors(*transport_);
+  context.use(threads);
+  use_loop_threads(int(threads));
 }
 
 std::shared_ptr<runtime::Transport> start_ranks() {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "base/threads.hpp"
 
 namespace spdistal {
 namespace {
@@ -113,7 +114,7 @@ Coordinates Coordinates::converted(ScalarType type) && {
 
 Result<> Coordinates::check() const {
   int64_t bad = size_;
-#pragma omp parallel for schedule(static) reduction(min : bad) if (size_ > 100000)
+#pragma omp parallel for schedule(static) reduction(min : bad) num_threads(loop_threads()) if (size_ > 100000)
   for (int64_t block = 0; block < (size_ + 4095) / 4096; block++) {
     int64_t lo = block * 4096, hi = std::min(size_, lo + 4096);
     for (size_t d = 0; d < order(); d++) {

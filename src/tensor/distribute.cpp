@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
+#include "base/threads.hpp"
 #include "level/kernel.hpp"
 #include "memory/copy.hpp"
 #include "runtime/records/sort_globally.hpp"
@@ -78,7 +79,8 @@ Range first_coordinates(const Coordinates& entries, const Format& format) {
   std::span<const int64_t> column = entries.column(size_t(format.mode_order()[0]));
   if (column.empty()) return {};
   int64_t lo = INT64_MAX, hi = INT64_MIN;
-#pragma omp parallel for schedule(static) reduction(min : lo) reduction(max : hi) if (column.size() > 100000)
+  int threads = column.size() > 100000 ? loop_threads() : 1;
+#pragma omp parallel for schedule(static) reduction(min : lo) reduction(max : hi) num_threads(threads)
   for (size_t e = 0; e < column.size(); e++) lo = std::min(lo, column[e]), hi = std::max(hi, column[e] + 1);
   return {lo, hi};
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/threads.hpp"
 #include "format/fill.hpp"
 #include "level/level.hpp"
 #include "memory/copy.hpp"
@@ -35,7 +36,7 @@ Outgoing begins_below(const IndexArray& array, Range parents, Range positions) {
     using I = decltype(zero);
     auto* to = reinterpret_cast<I*>(out.data());
     array.visit([&](auto pos) {
-#pragma omp parallel for schedule(static) if (parents.size() > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (parents.size() > 100000)
       for (int64_t p = 0; p <= parents.size(); p++)
         to[p] = I(std::clamp<int64_t>(pos[size_t(parents.lo + p)], positions.lo, positions.hi) - positions.lo);
     });
@@ -52,7 +53,7 @@ Outgoing coordinates_at(const IndexArray& array, Range positions, IndexWidth wid
   Buffer out = Buffer::uninitialized(count * bytes);
   auto* to = reinterpret_cast<int32_t*>(out.data());
   const int64_t* from = array.as<int64_t>().data() + positions.lo;
-#pragma omp parallel for schedule(static) if (positions.size() > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (positions.size() > 100000)
   for (int64_t p = 0; p < positions.size(); p++) to[p] = int32_t(from[p]);
   return of_own(std::move(out));
 }
@@ -226,7 +227,7 @@ void JoinedPattern::join_begins(const Level& level, Room& room) const {
       std::fill(out + next, out + at, I(before));
       with_width(width_for(parts_[p].counts[level.number]), [&](auto narrow) {
         auto* from = reinterpret_cast<const decltype(narrow)*>(std::as_const(room.begins[p]).data());
-#pragma omp parallel for schedule(static) if (count > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (count > 100000)
         for (int64_t k = 0; k < count; k++) out[at + k] = I(before + from[k]);
       });
       next = at + count;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/threads.hpp"
 #include "format/fill.hpp"
 #include "level/level.hpp"
 #include "memory/copy.hpp"
@@ -18,7 +19,7 @@ Array<uint8_t> depths(const Coordinates& entries, const Format& format) {
   std::vector<const int64_t*> columns;
   for (int dimension : format.mode_order()) columns.push_back(entries.column(size_t(dimension)).data());
   Array<uint8_t> out(entries.size());
-#pragma omp parallel for schedule(static) if (entries.size() > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (entries.size() > 100000)
   for (int64_t e = 0; e < entries.size(); e++) {
     uint8_t k = 0;
     if (e > 0)
@@ -35,7 +36,7 @@ Buffer place_values(Coordinates entries, const Groups& groups, const Format& for
     using T = decltype(zero);
     auto* to = reinterpret_cast<T*>(out.data());
     const T* from = entries.values<T>().data();
-#pragma omp parallel for schedule(static) if (groups.count > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (groups.count > 100000)
     for (int64_t g = 0; g < groups.count; g++) to[(*groups.position)[g]] = from[g];
   });
   return out;
@@ -156,7 +157,7 @@ Coordinates unpack_positions(const Storage& storage) {
     functions_of(pattern.format().levels()[k]).expand(level, parents, coordinate, parent);
     for (Array<int64_t>& column : columns) {
       Array<int64_t> spread(level.positions);
-#pragma omp parallel for schedule(static) if (level.positions > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (level.positions > 100000)
       for (int64_t p = 0; p < level.positions; p++) spread[p] = column[parent[p]];
       column = std::move(spread);
     }

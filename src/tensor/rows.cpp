@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
+#include "base/threads.hpp"
 #include "format/fill.hpp"
 #include "memory/copy.hpp"
 
@@ -25,7 +26,7 @@ Result<> check(const Rows& rows) {
                       "pos begins with 0, has an entry more than there are rows, and ends with the number of values"};
   int64_t fall = rows.count();
   rows.pos.visit([&](auto pos) {
-#pragma omp parallel for schedule(static) reduction(min : fall) if (rows.count() > many)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (rows.count() > many) reduction(min : fall)
     for (int64_t r = 0; r < rows.count(); r++)
       if (pos[size_t(r)] > pos[size_t(r) + 1]) fall = std::min(fall, r);
   });
@@ -43,7 +44,7 @@ bool are_in_order(const Rows& rows) {
   int64_t columns = rows.dims[1];
   rows.pos.visit([&](auto pos) {
     rows.crd.visit([&](auto crd) {
-#pragma omp parallel for schedule(static) reduction(&& : in_order) if (rows.crd.size() > many)
+#pragma omp parallel for reduction(&& : in_order) num_threads(loop_threads()) if (rows.crd.size() > many)
       for (int64_t r = 0; r < rows.count(); r++) {
         int64_t last = -1, lo = pos[size_t(r)], hi = pos[size_t(r) + 1];
         bool rises = true;
@@ -72,7 +73,7 @@ Coordinates as_entries(const Rows& rows) {
   Coordinates out(rows.dims, rows.type);
   out.resize(rows.crd.size());
   rows.pos.visit([&](auto pos) {
-#pragma omp parallel for schedule(static) if (rows.crd.size() > many)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (rows.crd.size() > many)
     for (int64_t r = 0; r < rows.count(); r++)
       std::fill(out.column(0).begin() + pos[size_t(r)], out.column(0).begin() + pos[size_t(r) + 1], rows.first + r);
   });

@@ -2,12 +2,11 @@
 // 64 bits, several keys are sorted one after the other, the innermost first: the sort is stable.
 #include "tensor/sort.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <bit>
 #include <vector>
 
+#include "base/threads.hpp"
 #include "memory/copy.hpp"
 #include "runtime/records/radix.hpp"
 #include "runtime/transport/combine_values.hpp"
@@ -41,8 +40,7 @@ std::vector<Key> keys_for(const std::vector<int64_t>& dims, std::span<const int>
 }
 
 void sort_by_key(Array<Keyed>& records, Array<Keyed>& spare) {
-  runtime::radix_sort({records.data(), size_t(records.size())}, {spare.data(), size_t(spare.size())},
-                      omp_get_max_threads());
+  runtime::radix_sort({records.data(), size_t(records.size())}, {spare.data(), size_t(spare.size())}, loop_threads());
 }
 
 // Fills the keys of entries order[0], order[1], … (or 0, 1, … without an order).
@@ -51,7 +49,7 @@ void fill_keys(const Coordinates& entries, const Key& key, Array<Keyed>& records
   std::vector<const int64_t*> columns;
   for (const KeyField& field : key) columns.push_back(entries.column(field.dimension).data());
   int64_t n = records.size();
-#pragma omp parallel for schedule(static) if (n > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (n > 100000)
   for (int64_t i = 0; i < n; i++) {
     int64_t e = entry(i);
     uint64_t packed = 0;
@@ -64,7 +62,7 @@ void fill_keys(const Coordinates& entries, const Key& key, Array<Keyed>& records
 bool in_order(const Array<Keyed>& records) {
   int64_t n = records.size();
   bool rises = true;
-#pragma omp parallel for schedule(static) reduction(&& : rises) if (n > 100000)
+#pragma omp parallel for schedule(static) reduction(&& : rises) num_threads(loop_threads()) if (n > 100000)
   for (int64_t block = 0; block < (n + 4095) / 4096; block++) {
     if (!rises) continue;
     for (int64_t i = std::max<int64_t>(1, block * 4096), hi = std::min(n, (block + 1) * 4096); i < hi; i++)
@@ -89,7 +87,7 @@ std::vector<int64_t> cuts_between_runs(int64_t n, int pieces, Same&& same) {
 // Writes each run of equal entries as one: same(i) as above, value(i) its value, place(from, to) copies coordinates.
 template <class T, class Same, class Value, class Place>
 void merge_runs(int64_t n, Coordinates& out, runtime::ReduceOp op, Same&& same, Value&& value, Place&& place) {
-  int pieces = n > 100000 ? omp_get_max_threads() : 1;
+  int pieces = n > 100000 ? loop_threads() : 1;
   std::vector<int64_t> cuts = cuts_between_runs(n, pieces, same), counts(size_t(pieces) + 1);
 #pragma omp parallel for schedule(static, 1) num_threads(pieces)
   for (int t = 0; t < pieces; t++) {
@@ -124,7 +122,7 @@ Coordinates by_one_key(Coordinates entries, const Key& key) {
   bool sorted = in_order(records);
   if (sorted) {
     int64_t duplicates = 0;
-#pragma omp parallel for schedule(static) reduction(+ : duplicates) if (n > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (n > 100000) reduction(+ : duplicates)
     for (int64_t i = 1; i < n; i++) duplicates += records[i - 1].key == records[i].key;
     if (duplicates == 0) return entries;
   }
@@ -134,7 +132,7 @@ Coordinates by_one_key(Coordinates entries, const Key& key) {
     using T = decltype(zero);
     constexpr bool travels = sizeof(T) <= sizeof(uint64_t);
     std::span<const T> values = entries.values<T>();
-#pragma omp parallel for schedule(static) if (n > 100000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (n > 100000)
     for (int64_t i = 0; i < n; i++) {
       if constexpr (travels) {
         records[i].payload = 0;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "api/session.hpp"
+#include "base/threads.hpp"
 #include "spdistal/mpi.hpp"
 #include "spdistal/spdistal.hpp"
 
@@ -106,6 +107,7 @@ TEST(Embedding, RanksOfANodeShareItsProcessors) {
   EXPECT_GE(mine, 1);
   MPI_Allreduce(&mine, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
   EXPECT_LE(all, std::max<long>(processors, ranks()));
+  EXPECT_EQ(loop_threads(), mine) << "packing and planning share them as kernels do";
 }
 
 }  // namespace

@@ -146,6 +146,12 @@ class Check(unittest.TestCase):
         self.refused("src/ir/x.cpp", text, "src/ir/x.cpp:1: memcpy: ask the device, or memory/copy.hpp")
         self.assertEqual(self.check(**{"src/runtime/device/host.cpp": text, "src/runtime/device/README.md": "# d\n"})[0], 0)
 
+    def test_a_parallel_loop_on_any_number_of_threads_is_refused(self):
+        text = "void f(int* a) {\n#pragma omp parallel for%s\n  for (int k = 0; k < 9; k++) a[k] = k;\n}\n"
+        self.refused("src/ir/x.cpp", text % "",
+                     "src/ir/x.cpp:2: a parallel loop says num_threads(loop_threads()), base/threads.hpp")
+        self.assertEqual(self.check(**{"src/ir/x.cpp": text % " num_threads(2)"})[0], 0)
+
     def test_asking_what_levels_promise_is_refused(self):
         text = "bool f(const LevelFormat& level) { return level.properties().full; }\n"
         self.refused("src/ir/x.cpp", text, "src/ir/x.cpp:1: properties(): ask a function of the level")

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/threads.hpp"
 #include "memory/array.hpp"
 
 namespace spdistal {
@@ -32,7 +33,7 @@ template <class F>
 IndexArray mapped(const IndexArray& coordinates, int64_t size, F&& f) {
   return IndexArray::make(coordinates.size(), width_for(size), [&](auto* out) {
     coordinates.visit([&](auto in) {
-#pragma omp parallel for schedule(static) if (in.size() > 10000)
+#pragma omp parallel for schedule(static) num_threads(loop_threads()) if (in.size() > 10000)
       for (size_t k = 0; k < in.size(); k++) out[k] = std::remove_reference_t<decltype(*out)>(f(int64_t(in[k])));
     });
   });

@@ -6,6 +6,7 @@
 #include <bit>
 #include <limits>
 
+#include "base/threads.hpp"
 #include "memory/buffer.hpp"
 
 namespace spdistal::runtime {
@@ -37,7 +38,7 @@ class Marks {
   Space marked() const {
     int64_t words = int64_t(stride_ / word), parts = (words * word + stretch - 1) / stretch;
     std::vector<std::vector<Range>> found(static_cast<size_t>(parts));
-#pragma omp parallel for schedule(dynamic) if (parts > 1)
+#pragma omp parallel for schedule(dynamic) num_threads(loop_threads()) if (parts > 1)
     for (int64_t part = 0; part < parts; part++) {
       Range share = block(words, parts, part);
       for (int64_t w = share.lo; w < share.hi; w++) append(found[size_t(part)], bits(w), range_.lo + w * word);
@@ -84,7 +85,8 @@ class Marks {
 template <class I>
 Range ends_of(const std::vector<Range>& stretches, const I* crd) {
   I least = std::numeric_limits<I>::max(), greatest = std::numeric_limits<I>::min();
-#pragma omp parallel for schedule(static) reduction(min : least) reduction(max : greatest) if (stretches.size() > 1)
+  int threads = stretches.size() > 1 ? loop_threads() : 1;
+#pragma omp parallel for schedule(static) reduction(min : least) reduction(max : greatest) num_threads(threads)
   for (size_t k = 0; k < stretches.size(); k++)
     for (int64_t p = stretches[k].lo; p < stretches[k].hi; p++)
       least = std::min(least, crd[p]), greatest = std::max(greatest, crd[p]);
@@ -94,7 +96,7 @@ Range ends_of(const std::vector<Range>& stretches, const I* crd) {
 /// As many as have more to mark than is looked through for each of them in the end.
 int threads_for(int64_t count, int64_t range) {
   if (count <= stretch) return 1;
-  return int(std::clamp<int64_t>(4 * count / range, 1, omp_get_max_threads()));
+  return int(std::clamp<int64_t>(4 * count / range, 1, loop_threads()));
 }
 
 }  // namespace
