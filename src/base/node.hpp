@@ -54,9 +54,12 @@ class Handle {
   /// The variant of nodes, for std::visit; prefer `match`.
   const auto& operator*() const { return node_->value; }
   template <class T>
-  const T* as() const {
+  const T* as() const& {
     return std::get_if<T>(&node_->value);
   }
+  /// The node of a temporary handle may be gone when it is looked at: give the handle a name first.
+  template <class T>
+  const T* as() const&& = delete;
   template <class T>
   bool is() const {
     return as<T>() != nullptr;

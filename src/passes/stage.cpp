@@ -65,7 +65,8 @@ std::vector<ReadAlong> read_along(const ParallelRegion& region, const std::vecto
     if (end && end->index == Expr(region.item) + 1) ends.insert(end->array.symbol);
   });
   for (const Cursor& cursor : cursors) {
-    auto* begin = without_cast(cursor.begin).as<Load>();
+    Expr begins = without_cast(cursor.begin);
+    auto* begin = begins.as<Load>();
     if (!begin || begin->index != Expr(region.item) || !ends.contains(begin->array.symbol)) continue;
     if (!region.ascending.contains(begin->array.symbol)) continue;
     ReadAlong found{cursor, begin->array, {}};
@@ -236,7 +237,8 @@ class Stager {
 
   /// Is a cursor compared with where its item ends?
   bool meets_end(const Binary& n, const ReadAlong& r) const {
-    auto* end = without_cast(expanded(n.b, region_.body)).as<Load>();
+    Expr ends = without_cast(expanded(n.b, region_.body));
+    auto* end = ends.as<Load>();
     return n.op == BinaryOp::Lt && is_at(n.a, r.cursor.at) && end && end->array.symbol == r.bounds.symbol &&
            end->index == Expr(region_.item) + 1;
   }

@@ -28,7 +28,8 @@ class PositionRun {
  public:
   PositionRun(const RowBlocks& blocks, const Var& rows, const Var& run)
       : blocks_(blocks), walk_(blocks.walk), turns_(blocks.walk.in_row), sums_(*turns_.sums), rows_(rows), run_(run) {
-    auto* bound = expanded(turns_.positions.hi, Block{turns_.constants}).as<Binary>();
+    Expr positions_end = expanded(turns_.positions.hi, Block{turns_.constants});
+    auto* bound = positions_end.as<Binary>();
     Expr row_end = bound->a == Expr(walk_.end) ? bound->b : bound->a;
     groups_.push_back({walk_.row.var, var("row_end", Int64), var("last", Int64), wide(row_end)});
     for (size_t k = 0; k < sums_.levels.size(); k++) {
