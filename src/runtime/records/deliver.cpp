@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "memory/pool.hpp"
+#include "runtime/records/compact.hpp"
 #include "runtime/transport/agree.hpp"
 #include "runtime/transport/deal.hpp"
 
@@ -12,15 +13,12 @@ namespace {
 
 /// What has arrived for one colour, by the rank that sent it, so that rounds do not show in the order, and as it came: lists that
 /// grow would take up to three times the room.
-using Arrived = std::vector<std::vector<Records>>;
+using Arrived = std::vector<std::vector<CompactRecords>>;
 
 void take(const Bytes& message, size_t sender, Range mine, const Records& none, std::vector<Arrived>& arrived) {
   for (Reader in(message); !in.at_end();) {
     int64_t colour = in.take<int64_t>();
-    size_t count = in.take<size_t>();
-    Records& into = arrived[size_t(colour - mine.lo)][sender].emplace_back(none);
-    auto coordinates = in.take_all<int64_t>(count * size_t(into.order()));
-    into.add_all(coordinates, in.take_all<std::byte>(count * size_of(into.type())));
+    arrived[size_t(colour - mine.lo)][sender].emplace_back(in, none.order(), none.type());
   }
 }
 
@@ -31,11 +29,8 @@ std::vector<Bytes> write(std::vector<Records>& outgoing, const Mapping& mapping)
     Records& records = outgoing[size_t(colour)];
     if (records.empty()) continue;
     Writer& out = to[size_t(mapping.rank_of(colour))];
-    out.reserve(2 * sizeof(int64_t) + records.coordinates().size_bytes() + records.values().size());
     out.put(colour);
-    out.put(size_t(records.size()));
-    out.put_all(records.coordinates());
-    out.put_all(records.values());
+    CompactRecords::put(out, records);
     records.truncate(0);
   }
   return messages_of(std::move(to));
@@ -43,19 +38,15 @@ std::vector<Bytes> write(std::vector<Records>& outgoing, const Mapping& mapping)
 
 /// All of them in one list.
 Records joined(Arrived parts, const Records& none) {
-  int64_t all = 0, lists = 0;
-  Records* last = nullptr;
-  for (std::vector<Records>& sender : parts)
-    for (Records& part : sender) all += part.size(), lists++, last = &part;
-  if (lists == 0) return none;
-  if (lists == 1) return std::move(*last);
+  int64_t all = 0;
+  for (const auto& sender : parts)
+    for (const CompactRecords& part : sender) all += part.size();
   Records out(none);
   out.reserve(all);
-  for (std::vector<Records>& sender : parts)
-    for (Records& part : sender) {
-      out.add_all(part.coordinates(), part.values());
-      part = Records(none);
-    }
+  for (auto& sender : parts) {
+    for (const CompactRecords& part : sender) part.append_to(out);
+    sender = {};
+  }
   return out;
 }
 

@@ -51,7 +51,8 @@ class Records {
   }
   void add_bytes(std::span<const int64_t> at, const std::byte* value) { add_value(at, {value, size_of(type_)}); }
   /// Any number of records at once: order coordinates and a value for each.
-  void add_all(std::span<const int64_t> coordinates, std::span<const std::byte> values) {
+  template <class I>
+  void add_all(std::span<const I> coordinates, std::span<const std::byte> values) {
     require(
         coordinates.size() * size_of(type_) == values.size() * size_t(order_) && values.size() % size_of(type_) == 0,
         "every record has all its coordinates and a value");
