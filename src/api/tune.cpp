@@ -39,14 +39,25 @@ class Tuner {
 
   Tuned run() {
     std::string key = this->key();
-    if (std::optional<size_t> kept = options_.again ? std::nullopt : find(key)) try {
-        take(trial(candidates_[*kept]));
-        return {text(candidates_[*kept]), {}, true};
+    if (std::optional<Candidate> kept = options_.again ? std::nullopt : find(key)) try {
+        take(trial(*kept));
+        return {text(*kept), {}, true};
       } catch (const UserError&) {}                // data of the same rough shape for which it cannot be run
     std::vector<std::pair<double, size_t>> times;  // and which
-    for (size_t k = 0; k < candidates_.size() && !is_late(times.size()); k++)
-      if (std::optional<double> seconds = time(candidates_[k])) times.emplace_back(*seconds, k);
-    std::sort(times.begin(), times.end());
+    auto try_from = [&](size_t first) {
+      for (size_t k = first; k < candidates_.size() && !is_late(times.size()); k++)
+        if (std::optional<double> seconds = time(candidates_[k])) times.emplace_back(*seconds, k);
+      std::sort(times.begin(), times.end());
+    };
+    try_from(0);
+    // Of the fastest cut that is spelled out, what is inside of it.
+    for (auto [seconds, k] : times) {
+      if (candidates_[k].commands.empty()) continue;
+      size_t before = candidates_.size();
+      for (Candidate& more : refinements(statement_, Candidate(candidates_[k]))) candidates_.push_back(std::move(more));
+      try_from(before);
+      break;
+    }
     Tuned out;
     for (auto [seconds, k] : times) out.trials.push_back({candidates_[k].label, text(candidates_[k]), seconds});
     const Candidate& best = candidates_[fastest(times)];
@@ -103,13 +114,16 @@ class Tuner {
     return times.at(0).second;
   }
 
-  std::optional<size_t> find(const std::string& key) const {
+  std::optional<Candidate> find(const std::string& key) const {
+    std::vector<Candidate> all = candidates_;
+    for (const Candidate& candidate : candidates_)
+      for (Candidate& more : refinements(statement_, candidate)) all.push_back(std::move(more));
     int64_t which = -1;
     if (std::optional<std::string> label = process().jit.cache().bytes(key))
-      for (size_t k = 0; k < candidates_.size(); k++)
-        if (candidates_[k].label == *label) which = int64_t(k);
+      for (size_t k = 0; k < all.size(); k++)
+        if (all[k].label == *label) which = int64_t(k);
     which = as_on_first(which);
-    return which < 0 ? std::nullopt : std::optional(size_t(which));
+    return which < 0 ? std::nullopt : std::optional(all[size_t(which)]);
   }
 
   StatementState trial(const Candidate& candidate) const {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "compile/positions.hpp"
+#include "format/questions.hpp"
+#include "notation/print.hpp"
 #include "schedule/apply.hpp"
 
 namespace spdistal {
@@ -71,6 +73,69 @@ class Collector {
 };
 
 }  // namespace
+
+namespace {
+
+/// The loops that are not distributed, where they are nested in each other and nothing else is in between.
+std::vector<Forall> local_loops(const ConcreteStatement& statement) {
+  std::vector<Forall> out = outer_loops(statement.body);
+  std::optional<IndexVar> first = first_local(statement);
+  auto begin = std::find_if(out.begin(), out.end(), [&](const Forall& loop) { return first == loop.var; });
+  return {begin, out.end()};
+}
+
+// Do loops over the variable visit all values, whatever is stored?
+bool goes_over_a_range(const ConcreteStatement& statement, const IndexVar& loop) {
+  if (statement.provenance.positions_of(loop)) return false;
+  std::vector<IndexVar> roots = statement.provenance.roots_of(loop);
+  bool range = true;
+  each<notation::Access>(statement.body, [&](const notation::Access& access) {
+    const Format& format = access.tensor.format();
+    for (size_t k = 0; k < format.order(); k++) {
+      std::optional<IndexVar> var = variable_of(access.indices[size_t(format.mode_order()[k])]);
+      bool walked = var && std::find(roots.begin(), roots.end(), *var) != roots.end();
+      range &= !walked || stores_all(format.levels()[k]);
+    }
+  });
+  return range;
+}
+
+}  // namespace
+
+std::vector<Candidate> refinements(const ScheduledStatement& statement, const Candidate& of) {
+  std::vector<Candidate> out;
+  Result<ConcreteStatement> made = schedule::apply(of.commands, statement.initial);
+  if (!made) return out;
+  Printer names;
+  names(*made);
+  std::vector<Forall> loops = local_loops(*made);
+  auto add = [&](const std::string& what, std::vector<Command> more) {
+    std::vector<Command> commands = of.commands;
+    commands.insert(commands.end(), more.begin(), more.end());
+    if (schedule::apply(commands, statement.initial)) out.push_back({of.label + ", " + what, std::move(commands)});
+  };
+  for (size_t k = 0; k + 1 < loops.size(); k++)
+    add(fmt::format("{} outside of {}", names.name(loops[k + 1].var), names.name(loops[k].var)),
+        {Reorder{{loops[k + 1].var, loops[k].var}}});
+  // The first local loop is what is cut: the others are inside.
+  for (size_t k = 1; k < loops.size(); k++) {
+    const IndexVar& var = loops[k].var;
+    if (!goes_over_a_range(*made, var)) continue;
+    for (int64_t size : {8, 32, 128}) {
+      IndexVar outer("jo"), inner("ji");
+      std::vector<IndexVar> order{outer};
+      for (size_t above = 1; above < k; above++) order.push_back(loops[above].var);
+      std::vector<Command> tiles{Split{var, outer, inner, size}};
+      if (order.size() > 1) tiles.push_back(Reorder{order});
+      add(fmt::format("{} in tiles of {}", names.name(var), size), tiles);
+      order.insert(order.begin() + 1, loops[0].var);
+      add(fmt::format("all of a tile of {} of {} first", size, names.name(var)), {tiles[0], Reorder{order}});
+    }
+  }
+  if (loops.size() > 1)
+    for (int64_t turns : {2, 4, 8}) add(fmt::format("{} turns written out", turns), {Unroll{loops.back().var, turns}});
+  return out;
+}
 
 std::vector<Candidate> candidates(const ScheduledStatement& statement, const Homes& homes, int64_t pieces,
                                   int64_t threads) {

@@ -17,4 +17,8 @@ struct Candidate {
 std::vector<Candidate> candidates(const ScheduledStatement& statement, const Homes& homes, int64_t pieces,
                                   int64_t threads);
 
+/// The same cut with other loops inside of it: two that are next to each other swapped, a dense range in tiles, some of its turns
+/// written out. Of any candidate, and legal as they are; labels begin with that of the candidate.
+std::vector<Candidate> refinements(const ScheduledStatement& statement, const Candidate& of);
+
 }  // namespace spdistal

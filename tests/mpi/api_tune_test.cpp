@@ -82,6 +82,46 @@ TEST(Tune, EveryScheduleThatIsTriedIsRight) {
     }
 }
 
+TEST(Tune, WhatIsTriedInsideOfACutIsRight) {
+  constexpr int64_t columns = 9;
+  Tensor<double> B = matrix(), C("C", {n, columns}, {Dense, Dense});
+  C.fill([](std::span<const int64_t> at) { return double(at[0] % 5 + at[1]); });
+  IndexVar i("i"), j("j"), k("k");
+  auto said = [&](Tensor<double>& result) { result(i, j) = B(i, k) * C(k, j); };
+  auto values = [](const Tensor<double>& tensor) {
+    std::vector<double> out;
+    for (const Element<double>& element : tensor.gather()) out.push_back(element.value);
+    return out;
+  };
+  Tensor<double> A("A", {n, columns}, {Dense, Dense});
+  said(A);
+  A.compute();
+  StatementState& statement = *current_statement(state_of(A));
+  Homes homes;
+  for (const auto& operand : statement.operands) homes.emplace(operand->var, &home_of(*operand));
+  std::vector<Candidate> cuts = candidates(statement, homes, Session::instance().transport().size(), 2);
+  const Candidate& cut = cuts.at(1);  // the first is what is chosen where nobody says
+  std::set<std::string> labels;
+  for (const Candidate& candidate : refinements(statement, cut)) {
+    SCOPED_TRACE(candidate.label);
+    EXPECT_TRUE(labels.insert(candidate.label).second);
+    EXPECT_TRUE(candidate.label.starts_with(cut.label + ", "));
+    Tensor<double> again("again", {n, columns}, {Dense, Dense});
+    said(again);
+    for (const Command& command : candidate.commands) again.schedule().add(command);
+    again.compute();
+    EXPECT_EQ(values(again), values(A));
+  }
+  auto some = [&](const char* what) {
+    return std::any_of(labels.begin(), labels.end(),
+                       [&](const std::string& label) { return label.find(what) != label.npos; });
+  };
+  EXPECT_TRUE(some("outside of"));
+  EXPECT_TRUE(some("in tiles of 32"));
+  EXPECT_TRUE(some("all of a tile of 8"));
+  EXPECT_TRUE(some("turns written out"));
+}
+
 TEST(Tune, IsFoundAgain) {
   Tensor<double> B = matrix(), c = vector(), a("a", {n}, {Dense}), b("a", {n}, {Dense});
   IndexVar i("i"), j("j");
