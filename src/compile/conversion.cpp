@@ -7,7 +7,9 @@
 
 #include "base/text.hpp"
 #include "format/fill.hpp"
+#include "format/questions.hpp"
 #include "notation/concretize.hpp"
+#include "notation/presence.hpp"
 
 namespace spdistal {
 
@@ -39,8 +41,8 @@ std::vector<IndexVar> without_windows(const std::vector<IndexVar>& indices) {
 }
 
 // Tensors of which it matters what is stored: a copy has no places for more.
-std::set<TensorVar> mapped_tensors(const Expr& rhs) {
-  std::set<TensorVar> out;
+std::set<TensorVar> told_from_nothing(const Expr& rhs) {
+  std::set<TensorVar> out = told_from_zeros(rhs);
   each<Call>(rhs, [&](const Call& n) {
     if (n.domain == Domain::Stored)
       each<notation::Access>(n.args[0], [&](const notation::Access& a) { out.insert(a.tensor); });
@@ -48,12 +50,17 @@ std::set<TensorVar> mapped_tensors(const Expr& rhs) {
   return out;
 }
 
+// May a copy with these levels store what the original does not?
+bool has_places_for_more(const std::vector<LevelFormat>& levels) {
+  return stores_all(levels.back()) || fills_between(levels.back());
+}
+
 }  // namespace
 
 Converted insert_conversions(const Assignment& assignment) {
   Converted out{assignment, {}};
   std::vector<IndexVar> loops = loop_order(assignment);
-  std::set<TensorVar> mapped = mapped_tensors(assignment.rhs);
+  std::set<TensorVar> exact = told_from_nothing(assignment.rhs);
   out.assignment.rhs = rewrite(assignment.rhs, [&](const notation::Access& access) -> Expr {
     const Format& format = access.tensor.format();
     std::set<IndexVar> distinct(access.indices.begin(), access.indices.end());
@@ -64,7 +71,7 @@ Converted insert_conversions(const Assignment& assignment) {
         return notation::Access{known.to, access.indices};
     std::string name = access.tensor.symbol().name();
     std::vector<LevelFormat> levels = format.levels();
-    if (mapped.contains(access.tensor)) levels.assign(levels.size(), Compressed);
+    if (exact.contains(access.tensor) && has_places_for_more(levels)) levels.assign(levels.size(), Compressed);
     TensorVar copy({Symbol(name.empty() ? "" : name + "'"), access.tensor.type(), access.tensor.dims(),
                     filled_like(Format(levels, wanted), format)});
     std::vector<IndexVar> all = without_windows(access.indices);

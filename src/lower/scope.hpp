@@ -37,6 +37,7 @@ struct Temporary {
   std::optional<Hash> hash = {};
   std::optional<IndexVar> cleaned_by = {};     // the loop that reads all of it once, and cleans it by the way
   std::optional<notation::Stmt> made_by = {};  // of a scalar: what tells where it is made
+  std::optional<ir::Var> there = {};           // as `values`, a bool: has a value come? Where a quotient asks
 };
 
 /// Values of variables, as they were found: of levels the last one's first.

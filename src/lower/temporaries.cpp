@@ -8,6 +8,7 @@
 #include "lower/values.hpp"
 #include "lower/visit.hpp"
 #include "notation/arithmetic.hpp"
+#include "notation/presence.hpp"
 
 namespace spdistal::lower {
 
@@ -29,13 +30,33 @@ Var make_filled(Context& c, const std::string& name, const TensorVar& tensor, co
   return out;
 }
 
-Temporary make_dense(Context& c, const Scope& s, const Access& made, const Stmt& producer) {
+// Is it to be known whether a value has come to an element: does a quotient ask, or another temporary of which one does?
+bool is_asked_for(const TensorVar& tensor, const Stmt& consumer) {
+  bool asked = false;
+  each<Assign>(consumer, [&](const Assign& assign) {
+    bool uses = false;
+    each<Access>(assign.rhs, [&](const Access& a) { uses |= a.tensor == tensor; });
+    if (!uses) return;
+    asked |= told_from_zeros(assign.rhs).contains(tensor);
+    each<Where>(consumer, [&](const Where& inner) {
+      bool makes = false;
+      each<Assign>(inner.producer, [&](const Assign& a) { makes |= a.lhs.tensor == assign.lhs.tensor; });
+      asked |= makes && is_asked_for(assign.lhs.tensor, inner.consumer);
+    });
+  });
+  return asked;
+}
+
+Temporary make_dense(Context& c, const Scope& s, const Access& made, const Where& where) {
   std::string name = c.name(made.tensor);
   std::vector<Expr> sizes;
   Expr count = ir::int64(1);
   for (const IndexVar& var : made.indices) sizes.push_back(size(c, s, var)), count = count * sizes.back();
   Temporary out{make_filled(c, name, made.tensor, count), sizes};
-  if (sizes.empty()) out.made_by = producer;
+  if (sizes.empty()) out.made_by = where.producer;
+  if (!is_infinite(made.tensor.fill()) && is_asked_for(made.tensor, where.consumer))
+    out.there = sizes.empty() ? c.f.variable(name + "_there", truth(false))
+                              : c.f.allocate(name + "_there", ScalarType::Bool, count, ir::Fill::Zeroed);
   return out;
 }
 
@@ -91,6 +112,13 @@ void touch(Context& c, const Scope& s, const Temporary& temporary, const Assign&
       });
 }
 
+void note_that_there(Context& c, const Scope& s, const Temporary& temporary, const Assign& assign) {
+  Expr here = is_there(c, s, assign.rhs, assign.lhs.tensor.fill());
+  if (assign.lhs.indices.empty()) return c.f.assign(*temporary.there, Expr(*temporary.there) || here);
+  Expr at = temporary_position(s, temporary, assign.lhs.indices);
+  c.f.store(*temporary.there, at, ir::load(*temporary.there, at) || here);
+}
+
 /// Gives an array of so many elements.
 using Allocator = std::function<Var(const std::string& name, ScalarType type, const Expr& count, ir::Fill fill)>;
 
@@ -133,7 +161,7 @@ void visit_where(Context& c, const Scope& s, const Where& where) {
   const TensorVar& tensor = made->tensor;
   Scope inside = s;
   if (tensor.format().is_dense()) {
-    inside.temporaries.insert_or_assign(tensor, make_dense(c, s, *made, where.producer));
+    inside.temporaries.insert_or_assign(tensor, make_dense(c, s, *made, where));
     visit(c, inside, where.producer);
     visit(c, inside, where.consumer);
     return;
@@ -153,6 +181,7 @@ void write_temporary(Context& c, const Scope& s, const Assign& assign) {
   bool sets = assign.op == AssignOp::Set;
   auto write = [&] {
     if (temporary.list) return touch(c, s, temporary, assign);
+    if (temporary.there) note_that_there(c, s, temporary, assign);
     Expr v = value(c, s, assign.rhs);
     if (assign.lhs.indices.empty()) {
       Expr next = taken_as(type, v);

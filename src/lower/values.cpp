@@ -42,24 +42,6 @@ ir::Math math_of(Function function) {
   return all[size_t(function)];
 }
 
-bool is_finite_literal(const notation::Expr& expr) {
-  auto* literal = expr.as<Literal>();
-  return literal && std::visit([](auto v) { return v - v == decltype(v - v){}; },
-                               static_cast<const ScalarVariant&>(literal->value));
-}
-
-// Need something that swallows whatever it meets be told apart from a value that just looks like it? Not where both give the
-// same: of whole numbers and truth values, and beside a finite number.
-bool tells_absent_apart(ScalarType type, const std::vector<notation::Expr>& operands) {
-  return !is_integral(type) && std::none_of(operands.begin(), operands.end(), is_finite_literal);
-}
-bool tells_absent_apart(ScalarType type, const Binary& n) {
-  if (n.op != notation::BinaryOp::Div) return tells_absent_apart(type, {n.a, n.b});
-  // What is divided by a finite number is none the wiser about what is divided; by zero it is.
-  bool by_zero = n.b.is<Literal>() && is_zero(n.b.as<Literal>()->value);
-  return by_zero || tells_absent_apart(type, {n.b});
-}
-
 bool swallows_anything(const Context& c, notation::BinaryOp op, ScalarType type) {
   switch (op) {
     case notation::BinaryOp::Mul:
@@ -81,6 +63,11 @@ Expr load_operand(Context& c, const Scope& s, int operand) {
   return state.present ? ir::select(*state.present, value, ir::literal(c.tensor_var(operand + 1).fill())) : value;
 }
 
+// An element of an array that stands beside the values of a temporary, or instead of them.
+Expr of_temporary(const Scope& s, const Temporary& temporary, const Var& array, const std::vector<IndexVar>& indices) {
+  return indices.empty() ? Expr(array) : ir::load(array, temporary_position(s, temporary, indices));
+}
+
 // Conditions at the place at hand, as an algebra of sets: is something stored here?
 struct StoredHere {
   Context& c;
@@ -92,6 +79,8 @@ struct StoredHere {
   Expr either(const Expr& a, const Expr& b) const { return a || b; }
   Expr access(const Access& n) const {
     // A temporary has a value everywhere; an infinity that stands for nothing in it is nothing.
+    if (auto temporary = s.temporaries.find(n.tensor); temporary != s.temporaries.end() && temporary->second.there)
+      return of_temporary(s, temporary->second, *temporary->second.there, n.indices);
     if (s.temporaries.contains(n.tensor))
       return is_infinite(n.tensor.fill()) ? ir::differ(value(c, s, n), ir::literal(n.tensor.fill())) : always();
     return s.access(c.find_operand(n)).present.value_or(always());
@@ -168,11 +157,10 @@ Expr value(Context& c, const Scope& s, const notation::Expr& expr) {
       [&](const Access& n) -> Expr {
         auto temporary = s.temporaries.find(n.tensor);
         if (temporary == s.temporaries.end()) return load_operand(c, s, c.find_operand(n));
-        if (n.indices.empty()) return temporary->second.values;
         if (temporary->second.hash)
           return ir::load(temporary->second.values,
                           find_slot(c, temporary->second, c.name(n.tensor), s.values.at(n.indices[0])));
-        return ir::load(temporary->second.values, temporary_position(s, temporary->second, n.indices));
+        return of_temporary(s, temporary->second, temporary->second.values, n.indices);
       },
       [&](const Literal& n) -> Expr { return ir::literal(n.value); },
       [&](const Argument& n) -> Expr { return argument(c, n); },
@@ -182,6 +170,11 @@ Expr value(Context& c, const Scope& s, const notation::Expr& expr) {
         require(false, "reductions are loops in concrete notation");
         return ir::int64(0);
       });
+}
+
+Expr is_there(Context& c, const Scope& s, const notation::Expr& expr, const Scalar& nothing) {
+  StoredHere sets{c, s};
+  return PresenceOf(sets).other_than(expr, nothing);
 }
 
 Expr temporary_position(const Scope& s, const Temporary& temporary, const std::vector<IndexVar>& indices) {

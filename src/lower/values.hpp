@@ -16,6 +16,9 @@ ir::Expr size(Context& c, const Scope& s, const IndexVar& var);
 /// A divisor, also where there is nothing to divide.
 ir::Expr nonzero(const ir::Expr& size);
 
+/// A bool: has the expression a value of its own here, or is it this one where nothing is stored?
+ir::Expr is_there(Context& c, const Scope& s, const notation::Expr& expr, const Scalar& nothing);
+
 /// Where the element of a temporary stands that variables name.
 ir::Expr temporary_position(const Scope& s, const Temporary& temporary, const std::vector<IndexVar>& indices);
 

@@ -9,6 +9,8 @@
 //   access(n)             what is stored of an access, or may be
 #pragma once
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "notation/concrete.hpp"
 #include "notation/element.hpp"
@@ -134,6 +136,13 @@ class PresenceOf {
 std::optional<Scalar> fill_of(const Expr& expr);
 /// Is it that, whatever its tensors hold: has it no value of its own anywhere?
 std::optional<Scalar> constant_of(const Expr& expr);
+/// Need an operand that is not there and swallows whatever it meets be told apart from a value that just looks like it? Not
+/// where both give the same: of whole numbers and truth values, and beside a finite number.
+bool tells_absent_apart(ScalarType type, const std::vector<Expr>& operands);
+bool tells_absent_apart(ScalarType type, const Binary& n);
+/// The tensors of which nothing has to be told from a zero, since what they are part of is divided by what may be zero, or
+/// multiplied with such a quotient.
+std::set<TensorVar> told_from_zeros(const Expr& expr);
 /// What an assignment of this value leaves as it was.
 Scalar neutral_of(const Assign& assign);
 /// The operation by which values that come to one element of the result are put together; they are added where each comes

@@ -71,6 +71,10 @@ const std::vector<std::string> well_known = {
     "A(i,j) = B(i,j) * (B(i,j) > 1)",
     "l(i) = min(j, select(A(i,j) != 0, l(j), l(i)))",
     "A(i,j) = floor(B(i,j) / 2) + round(C(i,j))",
+    "A(i,j) = B(i,j) / sum(k, B(i,k))",
+    "a(i) = sum(j, B(i,j)) / sum(j, C(i,j))",
+    "a(i) = sum(j, B(i,j) * c(j)) * any(j, D(i,j)) / e(i)",
+    "a(i) = prod(j, B(i,j)) / max(j, C(i,j)) + d(i)",
 };
 
 const std::vector<std::string> with_windows = {
@@ -229,20 +233,27 @@ class Statement {
     }
   }
   std::string explicit_sum(const Words& variables) {
+    static const Words others = {"min", "max", "any", "all"};
+    return reduction(variables, one_in(random_, 2) ? "sum" : pick(random_, others), &Statement::product);
+  }
+  std::string reduction(const Words& variables, const std::string& how, std::string (Statement::*of)(const Words&)) {
     if (variables_.size() <= inside_.size() || inside_.size() > 4) return access(variables);
     std::string own = variables_[inside_.size()];
     Words with = variables;
     with.push_back(own);
-    std::string body = product(with);
-    static const Words others = {"min", "max", "any", "all"};
-    std::string how = one_in(random_, 2) ? "sum" : pick(random_, others);
+    std::string body = (this->*of)(with);
     return body.find(own) == body.npos ? body : how + "(" + own + ", " + body + ")";
   }
 
+  // Of powers of two sums may be anything, and quotients by them are rounded.
+  std::string divisor(const Words& variables) {
+    static const Words exact = {"prod", "min", "max", "any"};
+    return one_in(random_, 5) ? reduction(variables, pick(random_, exact), &Statement::access) : access(variables);
+  }
   std::string product(const Words& variables) {
     std::string out = factor(variables);
     for (size_t more = weighted(random_, {40, 40, 20}); more > 0; more--)
-      out += one_in(random_, 14) ? " / " + access(variables) : " * " + factor(variables);
+      out += one_in(random_, 14) ? " / " + divisor(variables) : " * " + factor(variables);
     return out;
   }
   std::string sum(const Words& variables, const std::vector<int>& terms) {
