@@ -1,12 +1,13 @@
-# spdistal_folder(NAME USES folder... LIBRARIES target... PUBLIC header... WITHOUT source...)
+# spdistal_folder(NAME USES folder... LIBRARIES target... PUBLIC header... WITHOUT source... PRECOMPILED header...)
 #
 # Declares src/NAME as a target of its own. USES is the list of folders it may include from, the direction of
 # dependencies; PUBLIC are the headers of include/spdistal that belong to the folder, by name or pattern. `tools/check`
 # reads the same lists and refuses any other include. Sources are found by themselves, so a
 # new level, command, pass or file format is a new file and nothing here; WITHOUT names those that this build leaves out.
-# All folders are compiled with the same flags, OpenMP's among them, so that one precompiled header serves them.
+# All folders are compiled with the same flags, OpenMP's among them, so that one precompiled header serves them; a folder of
+# many files that share headers of the project names these (PRECOMPILED) and has one of its own.
 function(spdistal_folder name)
-  cmake_parse_arguments(ARG "" "" "USES;LIBRARIES;PUBLIC;WITHOUT" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "USES;LIBRARIES;PUBLIC;WITHOUT;PRECOMPILED" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   foreach(source ${ARG_WITHOUT})
     list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${source})
@@ -26,7 +27,11 @@ function(spdistal_folder name)
   endforeach()
   set_property(GLOBAL APPEND PROPERTY SPDISTAL_LIBRARIES ${ARG_LIBRARIES} OpenMP::OpenMP_CXX)
   if(sources)
-    spdistal_precompiled(spdistal_${name} LIKE spdistal_base)
+    if(ARG_PRECOMPILED)
+      spdistal_precompiled(spdistal_${name} LIKE spdistal_${name} ${ARG_PRECOMPILED})
+    else()
+      spdistal_precompiled(spdistal_${name} LIKE spdistal_base)
+    endif()
   endif()
 endfunction()
 
