@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "compile/homes.hpp"
+#include "compile/substituted.hpp"
 #include "execute/execute.hpp"
 #include "format/fill.hpp"
 #include "ir/interpret.hpp"
@@ -235,6 +236,7 @@ std::optional<std::string> find_fault_in_pieces(Transport& transport, const Buil
   process.connect(std::shared_ptr<Transport>(&transport, [](Transport*) {}));
   Homed homed(transport, process, program);
   Compiled compiled(program.statement);
+  check_substituted(process, compiled, CPU);
   BoundPlan bound(process, compiled, homed.result_shares);
   for (int run = 0; run < 2; run++) {
     Homes operands = homed.operands();
