@@ -1,13 +1,19 @@
-// A copy on a device of memory of the host. Each side is brought up to date when somebody looks at it: the host through
-// its Buffer, kernels through `to_read`, `to_change` and `to_overwrite`. What nobody looks at does not travel.
+// Copies on devices of memory of the host, one for each device that has looked. Each place is brought up to date when somebody looks
+// there: the host through its Buffer, kernels through `to_read`, `to_change` and `to_overwrite`. What nobody looks at does not travel.
+//
+//   look        here is brought up to date, from the host where that is, else from a device that is; others stay as they are
+//   change      the same, and all others are out of date
+//   overwrite   all others are out of date; nothing travels
+//
+// Always holds: one place at least is up to date, and all that are hold the same.
 #pragma once
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "memory/place.hpp"
 
@@ -15,9 +21,9 @@ namespace spdistal::memory {
 
 class Buffer;
 
-/// How much has travelled since the process began: between the host and all devices.
+/// How much has travelled since the process began: from the host to all devices, back, and from one device to another.
 struct Travelled {
-  int64_t to_devices = 0, to_host = 0;  // bytes
+  int64_t to_devices = 0, to_host = 0, between_devices = 0;  // bytes
 };
 Travelled travelled();
 
@@ -32,15 +38,15 @@ class Mirror {
   // ---- the host's side: any thread ----
   /// What is there may be read.
   void look() {
-    if (state_.load(std::memory_order_acquire) == State::DeviceNewer) fetch();
+    if (newest_.load(std::memory_order_acquire) == Newest::Devices) fetch();
   }
   /// What is there may be read and changed.
   void change() {
     look();
-    state_.store(State::HostNewer, std::memory_order_release);
+    newest_.store(Newest::Host, std::memory_order_release);
   }
 
-  // ---- the device's side: throws OutOfMemory where it has no room ----
+  // ---- a device's side: throws OutOfMemory where that has no room ----
   /// For kernels that read it.
   std::byte* to_read(Place place);
   /// For kernels that read and change it.
@@ -54,7 +60,7 @@ class Mirror {
   /// Takes memory of a device that holds what the host's side is to hold.
   void adopt(Buffer device);
 
-  /// A copy of what is on the device, there, where that is newer than what the host has.
+  /// A copy of what is on a device, there, where that is newer than what the host has.
   std::optional<Buffer> newer() const;
 
   size_t bytes() const { return host_.size(); }
@@ -62,16 +68,21 @@ class Mirror {
   void shrink(size_t bytes) { host_ = host_.first(bytes); }
 
  private:
-  enum class State : uint8_t { HostNewer, DeviceNewer, Same };
+  // Who has what was written last: the host alone, devices alone, or both.
+  enum class Newest : uint8_t { Host, Devices, Both };
+  // Of a device. Where the host alone has what was written last, nobody is up to date, whatever stands here.
+  struct Side;
 
   void fetch();
-  void room(Place place);
+  Side& side_at(Place place);
+  Side& up_to_date(Place place);
+  Side& alone_up_to_date(Side& side);
+  const Side& newest_side() const;
 
   std::span<std::byte> host_;
-  std::atomic<State> state_ = State::HostNewer;
-  std::mutex fetching_;
-  struct Side;
-  std::unique_ptr<Side> device_;
+  std::atomic<Newest> newest_ = Newest::Host;
+  mutable std::mutex mutex_;  // of all but that
+  std::vector<Side> sides_;
 };
 
 }  // namespace spdistal::memory

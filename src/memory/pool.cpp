@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
 #include "base/require.hpp"
+#include "memory/buffer.hpp"
 
 namespace spdistal::memory {
 namespace {
@@ -27,6 +29,16 @@ std::string Place::str() const {
     case Kind::Host: return "the host";
     case Kind::Pinned: return "pinned memory of the host";
     default: return fmt::format("device {}", device);
+  }
+}
+
+void Pool::copy_across(std::byte* to, Pool& other, const std::byte* from, size_t bytes) {
+  constexpr size_t part = size_t(4) << 20;
+  Buffer between = Buffer::uninitialized(std::min(part, bytes), pinned);
+  for (size_t at = 0; at < bytes; at += part) {
+    size_t next = std::min(part, bytes - at);
+    other.copy_out(between.data(), from + at, next);
+    copy_in(to + at, between.data(), next);
   }
 }
 

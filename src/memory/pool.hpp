@@ -31,6 +31,9 @@ class Pool {
   /// From memory of the host, and to it; likewise.
   virtual void copy_in(std::byte* to, const std::byte* from, size_t bytes) { copy(to, from, bytes); }
   virtual void copy_out(std::byte* to, const std::byte* from, size_t bytes) { copy(to, from, bytes); }
+  /// To this place from another: what is asked of either place afterwards finds it done. Through the host where they know no shorter
+  /// way.
+  virtual void copy_across(std::byte* to, Pool& other, const std::byte* from, size_t bytes);
   /// Of a block: what lies behind the first bytes is not needed any more.
   virtual void drop_behind(PoolBlock block, size_t bytes) noexcept = 0;
 };
