@@ -32,10 +32,10 @@ double milliseconds(F&& run) {
   Session& session = Session::instance();
   std::vector<double> times;
   for (int k = -3; k < 11; k++) {
-    session.wait_for_gpu();
+    session.wait_for_gpus();
     auto start = std::chrono::steady_clock::now();
     run();
-    session.wait_for_gpu();
+    session.wait_for_gpus();
     if (k >= 0)
       times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
   }
@@ -292,7 +292,7 @@ void measure_small() {
 
 int main(int count, char** arguments) {
   double part = count > 1 ? std::atof(arguments[1]) : 1;
-  Session::instance().gpu();
+  Session::instance().gpus();
   auto cusparse = bench::Cusparse::find();
   if (!cusparse) return fmt::print("there is no libcusparse.so to compare with\n"), 1;
   fmt::print("{:<6} {:<18} {:>12} {:>12} {:>8} {:>12}\n", "kernel", "input", "cuSPARSE ms", "spdistal ms", "ratio",

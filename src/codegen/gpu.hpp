@@ -1,16 +1,14 @@
 // From kernel IR to something that runs on a device: grids, text, compiler, cache, loading.
 #pragma once
 #include <functional>
-#include <future>
 #include <map>
-#include <mutex>
+#include <memory>
 #include <string>
 
 #include "codegen/cache.hpp"
 #include "codegen/gpu_kernel.hpp"
 #include "codegen/kernel.hpp"
 #include "codegen/nvrtc.hpp"
-#include "memory/pool.hpp"
 
 namespace spdistal::codegen {
 
@@ -22,16 +20,19 @@ class GridCompiler {
   virtual std::vector<runtime::Code> compile(const std::vector<const ir::Grid*>& grids, const std::string& text) = 0;
 };
 
-/// By NVIDIA's compiler, for one architecture; what was compiled is kept.
+/// By NVIDIA's compiler, for one architecture; what was compiled is kept, and the same for all devices of it.
 class CudaGrids final : public GridCompiler {
  public:
   CudaGrids(Nvrtc nvrtc, std::string identity, Cache cache);
   std::vector<runtime::Code> compile(const std::vector<const ir::Grid*>& grids, const std::string& text) override;
 
  private:
+  std::shared_ptr<const std::string> image(const std::string& key, const std::string& text, const std::string& name);
+
   Nvrtc nvrtc_;
   std::string identity_;  // of compiler, options and architecture
   Cache cache_;
+  std::map<std::string, std::weak_ptr<const std::string>> loaded_;
 };
 
 /// By the interpreter, whose threads run in lockstep: an element that two of them race for is an error.
@@ -40,9 +41,10 @@ class InterpretedGrids final : public GridCompiler {
   std::vector<runtime::Code> compile(const std::vector<const ir::Grid*>& grids, const std::string& text) override;
 };
 
+/// What makes the kernels of one device.
 class GpuJit {
  public:
-  GpuJit(runtime::Device& device, std::unique_ptr<GridCompiler> compiler, GpuLimits limits = {});
+  GpuJit(runtime::Device& device, std::shared_ptr<GridCompiler> compiler, GpuLimits limits = {});
 
   runtime::Device& device() const { return device_; }
   /// The kernel of what a device runs: from memory, from the cache, or compiled now. SystemError where that fails. What is run
@@ -53,14 +55,8 @@ class GpuJit {
   Kernel load_alone(const ir::Launches& launches);
 
   runtime::Device& device_;
-  std::unique_ptr<GridCompiler> compiler_;
+  std::shared_ptr<GridCompiler> compiler_;
   GpuLimits limits_;
 };
-
-/// A device in memory of the host, which runs what InterpretedGrids makes: for machines without a GPU, and for tests. Its
-/// memory is apart from that of tensors, as that of a GPU is.
-std::unique_ptr<runtime::Device> interpreted_gpu(int number);
-/// The pool that its memory comes from.
-std::unique_ptr<memory::Pool> interpreted_gpu_pool();
 
 }  // namespace spdistal::codegen

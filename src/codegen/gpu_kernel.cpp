@@ -291,8 +291,9 @@ class GpuKernel::Run {
       }
     }
     spd_call call{call_.context, nullptr, arrays.data(), nullptr, given.data()};
-    device_.launch(*kernel_.loaded_.at(&grid),
-                   {.call = &call, .arguments = arguments, .blocks = blocks, .threads = grid.threads});
+    device_.launch(
+        *kernel_.loaded_.at(&grid),
+        {.call = &call, .arguments = arguments, .arrays = arrays, .blocks = blocks, .threads = grid.threads});
   }
 
   const GpuKernel& kernel_;

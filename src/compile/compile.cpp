@@ -1,6 +1,7 @@
 // The whole path, in order. What lies below the plan is made when somebody first asks for it, for the data that is met.
 #include "compile/compile.hpp"
 
+#include "base/require.hpp"
 #include "codegen/processor.hpp"
 #include "compile/check.hpp"
 #include "compile/substituted.hpp"
@@ -18,15 +19,15 @@ Compiled compile(Process& process, const ScheduledStatement& said, const Homes& 
   runtime::Recording recording(process.transport().sent(), sent);
   agree_on(process.transport(), said);
   note_what_is_slow(process, said);
-  std::optional<memory::Place> gpu;
-  if (is_for_gpus(said)) gpu = process.gpu().device().place();  // refused before anything is computed
+  Processor processor = is_for_gpus(said) ? GPU : CPU;
+  if (processor == GPU) process.gpus();  // refused before anything is computed
   Compiled out(choose(process, said, pieces_of(said, process.transport().size()), homes));
   bind_pieces(out.loops(), process.transport().size());
   // Numbers that are computed of numbers stay where these are.
-  if (runs_on_gpu(out.loops()) || outer_loops(out.loops().body).empty()) out.device = gpu;
+  if (runs_on_gpu(out.loops()) || outer_loops(out.loops().body).empty()) out.processor = processor;
   for (CompiledCopy& copy : out.copies)
-    if (runs_on_gpu(copy.loops.loops())) copy.loops.device = gpu;
-  out.routine = check_substituted(process, out, gpu ? GPU : CPU);
+    if (runs_on_gpu(copy.loops.loops())) copy.loops.processor = processor;
+  out.routine = check_substituted(process, out, processor);
   out.residence = said.residence;
   out.sent = std::move(sent);
   return out;
@@ -52,7 +53,7 @@ const Leaf& Compiled::leaf(LeafKind kind, const PatternOf& pattern) {
     return met ? widths_of(*met) : narrowest_widths(access.tensor);
   };
   LeafOptions options = options_of(kind);
-  if (device) options.mapping.average_row = average_row(lower::operands_of(loops_of(kind)), pattern);
+  if (processor == GPU) options.mapping.average_row = average_row(lower::operands_of(loops_of(kind)), pattern);
   leaves_.emplace_back(kind, std::make_unique<Leaf>(loops_of(kind), widths, std::move(options)));
   return *leaves_.back().second;
 }
@@ -69,7 +70,7 @@ Leaf::Leaf(const ConcreteStatement& statement, const Widths& widths, LeafOptions
 // passes
 const ir::Function& Leaf::function() const {
   passes::Target target{codegen::vector_bytes()};
-  if (options_.device) target.processor = passes::Target::Processor::Device;
+  if (options_.processor == GPU) target.processor = passes::Target::Processor::Device;
   auto optimized = [target](const ir::Function& f) { return passes::optimize(f, {.target = target}); };
   if (function_) return *function_;
   function_ = optimized(kernel_.function);
@@ -84,14 +85,14 @@ const ir::Function& Leaf::function() const {
 ir::Launches Leaf::launches() const { return passes::launches(function(), options_.mapping); }
 
 // compile
-const codegen::Kernel& Leaf::code(Process& process) const {
-  if (code_) return *code_;
-  if (routine_) return code_.emplace(calling(*routine_, statement_, process.libraries));
-  if (!options_.device) return code_.emplace(process.jit.load(function()));
+codegen::Kernel Leaf::make_code(Process& process, DevicePlace device) const {
+  require((options_.processor == GPU) == device.has_value(), "kernels of GPUs run where one is, others on the host");
+  if (routine_) return calling(*routine_, statement_, process.libraries, device);
+  if (!device) return process.jit.load(function());
   std::function<ir::Launches()> instead;
   if (function().instead)
     instead = [make = function().instead, mapping = options_.mapping] { return passes::launches(make(), mapping); };
-  return code_.emplace(process.gpu().load(launches(), instead));
+  return process.gpu(*device).load(launches(), instead);
 }
 
 }  // namespace spdistal

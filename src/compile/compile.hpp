@@ -56,8 +56,8 @@ class Compiled {
 
   /// Converted operands that take the places of others.
   std::vector<CompiledCopy> copies;
-  /// The device that kernels run on; none: the host.
-  std::optional<memory::Place> device = {};
+  /// What kernels run on.
+  Processor processor = CPU;
   /// Sizes of the statement's tensors, as they were found to fit (`check_sizes`).
   std::vector<int64_t> fitting;
   Residence residence = Residence::AsSaid;

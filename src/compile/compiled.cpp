@@ -42,10 +42,10 @@ const ConcreteStatement& Compiled::loops_of(LeafKind kind) const {
 }
 
 LeafOptions Compiled::options_of(LeafKind kind) const {
-  if (kind == LeafKind::Whole) return {.device = device};
+  if (kind == LeafKind::Whole) return {.processor = processor};
   LeafOptions out{.operands = lower::Operands::Pieces,
                   .start = kind == LeafKind::Piece || kind == LeafKind::Values ? Start::Zero : Start::Old,
-                  .device = device};
+                  .processor = processor};
   if (kind == LeafKind::Values) out.pattern = lower::ResultPattern::Stands;
   for (const Forall& loop : program().loops) out.outer.push_back(loop.var);
   if (kind == LeafKind::Chunk) out.outer.push_back(chunked()->var);

@@ -113,6 +113,11 @@ bool Leaf::fits(const PatternOf& pieces) const {
   return true;
 }
 
+const codegen::Kernel& Leaf::code(Process& process, DevicePlace device) const {
+  auto known = code_.find(device);
+  return known != code_.end() ? known->second : code_.emplace(device, make_code(process, device)).first->second;
+}
+
 bool Leaf::overwrites() const { return kernel_.assembly == lower::Assembly::Dense && start() == Start::Zero; }
 
 bool Leaf::is_placed() const {

@@ -41,8 +41,8 @@ struct LeafOptions {
   lower::ResultPattern pattern = lower::ResultPattern::Made;
   /// Results that are assembled have positions of 32 bits up to this many entries: tests take fewer than 2^31 - 1.
   int64_t largest_position = std::numeric_limits<int32_t>::max();
-  /// The device that the kernel runs on, if it is not the host, and how loops are mapped to it.
-  std::optional<memory::Place> device = {};
+  /// What the kernel runs on, and how loops are mapped to a GPU.
+  Processor processor = CPU;
   passes::GridMapping mapping = {};
   /// Workspaces of larger dimensions may be hashed.
   int64_t largest_dense_workspace = lower::Options{}.largest_dense_workspace;
@@ -57,6 +57,9 @@ class Process;
 namespace routine {
 struct LeafLoops;
 }
+
+/// The device that something runs on; none: the host.
+using DevicePlace = std::optional<memory::Place>;
 
 class Leaf {
  public:
@@ -73,10 +76,9 @@ class Leaf {
   /// What a device runs of it.
   ir::Launches launches() const;
   /// The kernel compiled for the processor that it runs on, or interpreted where there is no compiler; or what calls the routine that
-  /// replaces its loops.
-  const codegen::Kernel& code(Process& process) const;
-  /// The device that it runs on; none: the host.
-  const std::optional<memory::Place>& device() const { return options_.device; }
+  /// replaces its loops. Of a GPU: for the one where that is.
+  const codegen::Kernel& code(Process& process, DevicePlace device = {}) const;
+  Processor processor() const { return options_.processor; }
 
   /// By which values of one element of the result are put together.
   notation::AssignOp operation() const { return operation_; }
@@ -110,7 +112,9 @@ class Leaf {
   lower::Lowered kernel_;
   std::shared_ptr<const routine::LeafLoops> routine_;  // that one replaces: the function tells what it is to compute
   mutable std::optional<ir::Function> function_ = {};
-  mutable std::optional<codegen::Kernel> code_ = {};
+  codegen::Kernel make_code(Process& process, DevicePlace device) const;
+
+  mutable std::map<DevicePlace, codegen::Kernel> code_ = {};
 };
 
 }  // namespace spdistal

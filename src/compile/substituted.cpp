@@ -79,15 +79,17 @@ std::string check_substituted(Process& process, const Compiled& compiled, Proces
   return named(*match.routine, found);
 }
 
-codegen::Kernel calling(const routine::LeafLoops& loops, const ConcreteStatement& statement,
-                        const routine::Libraries& libraries) {
+codegen::Kernel calling(routine::LeafLoops loops, const ConcreteStatement& statement,
+                        const routine::Libraries& libraries, DevicePlace device) {
+  loops.device = device;
   routine::FoundRoutine found = loops.match.routine->find(libraries);
   std::vector<IndexVar> outer;
   for (const auto& [var, scalar] : loops.outer) outer.push_back(var);
   std::string text = fmt::format("// leaf {}\n{}\n", named(*loops.match.routine, found),
                                  Printer(ArgumentText::Name).inside(statement, outer));
   return codegen::Kernel::from_function(
-      [call = routine::RoutineCall(loops, std::move(found))](spd_call& c) { return call(c); }, std::move(text));
+      [call = routine::RoutineCall(std::move(loops), std::move(found))](spd_call& c) { return call(c); },
+      std::move(text));
 }
 
 // What a routine takes the place of, and how its kernel is called.
@@ -119,8 +121,7 @@ std::shared_ptr<const routine::LeafLoops> Leaf::find_routine() {
                          .widths = {{}},
                          .swept = kernel_.swept,
                          .start = combines ? LeafStart::Combine : LeafStart::Overwrite,
-                         .filled = kernel_.fill_first,
-                         .device = options_.device};
+                         .filled = kernel_.fill_first};
   if (kernel_.assembly == lower::Assembly::Shared) out.widths[0] = widths_[size_t(kernel_.shared_tensor) - 1];
   for (size_t k = 1; k < out.match.tensors.size(); k++) {
     auto same = [&](const notation::Access& a) { return structurally_equal(a, out.match.tensors[k].access); };

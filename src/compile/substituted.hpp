@@ -12,8 +12,8 @@ namespace spdistal {
 /// cannot be called for the pieces that the plan makes, on the processor that tensors live on, or its library is not there.
 std::string check_substituted(Process& process, const Compiled& compiled, Processor processor);
 
-/// What calls it.
-codegen::Kernel calling(const routine::LeafLoops& loops, const notation::ConcreteStatement& statement,
-                        const routine::Libraries& libraries);
+/// What calls it, on a device or on the host.
+codegen::Kernel calling(routine::LeafLoops loops, const notation::ConcreteStatement& statement,
+                        const routine::Libraries& libraries, DevicePlace device);
 
 }  // namespace spdistal

@@ -65,12 +65,16 @@ std::vector<const void*> addresses_of(const std::vector<Scalar>& arguments) {
   return out;
 }
 
-LeafCall::LeafCall(const Leaf& leaf, std::span<const SeenPiece> operands, NumberOf number)
-    : leaf_(&leaf), number_(std::move(number)), tensors_(operands.size() + 1), numbers_(leaf.kernel().scalars.size()) {
+LeafCall::LeafCall(const Leaf& leaf, std::span<const SeenPiece> operands, NumberOf number, DevicePlace device)
+    : leaf_(&leaf),
+      number_(std::move(number)),
+      device_(device),
+      tensors_(operands.size() + 1),
+      numbers_(leaf.kernel().scalars.size()) {
   require(operands.size() == leaf.kernel().operands.size(), "every access of a leaf has its piece");
   views_.reserve(operands.size());
   for (size_t k = 0; k < operands.size(); k++) {
-    views_.emplace_back(*operands[k].storage, leaf.device(), operands[k].seen);
+    views_.emplace_back(*operands[k].storage, device_, operands[k].seen);
     set_operand(k, views_[k]);
   }
   set_numbers();
@@ -132,16 +136,15 @@ Storage LeafCall::compute_placed(const std::vector<Range>& bounds, runtime::Host
   const TensorVar& result = leaf_->kernel().result;
   PatternHandle pattern = result_pattern(bounds);
   // Memory that comes zeroed from the system is cheaper than zeroing it; that of a device is zeroed there.
-  const std::optional<memory::Place>& device = leaf_->device();
   const Scalar& background = leaf_->kernel().background;
   bool filled = leaf_->kernel().fill_first || leaf_->start() == Start::Old;
-  bool zeroed = filled && is_zero(background) && !device;
+  bool zeroed = filled && is_zero(background) && !device_;
   Storage out =
       zeroed ? Storage(pattern, result.type())
              : Storage(pattern, result.type(), Buffer::uninitialized(size_t(pattern->nnz()) * size_of(result.type())));
-  View view(out, device);
+  View view(out, device_);
   if (filled && !zeroed) view.fill(background);
-  else if (device) out.value_mirror().to_overwrite(*device);
+  else if (device_) out.value_mirror().to_overwrite(*device_);
   check_whole_levels(leaf_->kernel(), 0, view);
   tensors_[0] = view.tensor();
   launch(nullptr, context, run);
@@ -197,31 +200,33 @@ Storage LeafCall::compute(const std::vector<Range>& bounds, runtime::HostContext
 
 namespace {
 
-LeafCall call_on(const Leaf& leaf, const Storages& storages) {
+LeafCall call_on(const Leaf& leaf, const Storages& storages, DevicePlace device) {
   std::vector<SeenPiece> operands;
   for (const Access& access : leaf.kernel().operands) operands.push_back({storages.at(access.tensor)});
   // Sizes are known by now; a number of pieces that nobody gave is the number of processes.
-  return LeafCall(leaf, operands, [](const lower::RunTimeNumber&) { return 1; });
+  return LeafCall(
+      leaf, operands, [](const lower::RunTimeNumber&) { return 1; }, device);
 }
 
 }  // namespace
 
-Storage compute(const Leaf& leaf, const Storages& storages, runtime::HostContext& context, const RunKernel& run) {
-  LeafCall call = call_on(leaf, storages);
+Storage compute(const Leaf& leaf, const Storages& storages, runtime::HostContext& context, const RunKernel& run,
+                DevicePlace device) {
+  LeafCall call = call_on(leaf, storages, device);
   const TensorVar& result = leaf.kernel().result;
   if (!leaf.is_placed() || leaf.start() == Start::Zero) return call.compute(whole_bounds(result), context, run);
   Storage out = storages.at(result)->clone();
-  View view(out, leaf.device());
+  View view(out, device);
   call.compute_into(view, context, run);
   return out;
 }
 
 void compute_into(Storage& result, const Leaf& leaf, const Storages& storages, runtime::HostContext& context,
-                  const RunKernel& run) {
+                  const RunKernel& run, DevicePlace device) {
   require(leaf.overwrites(), "only what is overwritten is computed where something else was");
-  LeafCall call = call_on(leaf, storages);
-  View view(result, leaf.device());
-  if (leaf.device() && !leaf.kernel().fill_first) result.value_mirror().to_overwrite(*leaf.device());
+  LeafCall call = call_on(leaf, storages, device);
+  View view(result, device);
+  if (device && !leaf.kernel().fill_first) result.value_mirror().to_overwrite(*device);
   call.compute_into(view, context, run);
 }
 

@@ -29,10 +29,11 @@ class LeafCall {
   using NumberOf = std::function<int64_t(const lower::RunTimeNumber&)>;
 
   /// One piece for each of the kernel's operands, in its order. `number` is asked for all numbers but sizes that are
-  /// known, and is kept for `set_numbers`.
-  LeafCall(const Leaf& leaf, std::span<const SeenPiece> operands, NumberOf number);
+  /// known, and is kept for `set_numbers`. A leaf for GPUs is called on the one where that is.
+  LeafCall(const Leaf& leaf, std::span<const SeenPiece> operands, NumberOf number, DevicePlace device = {});
 
   const Leaf& leaf() const { return *leaf_; }
+  const DevicePlace& device() const { return device_; }
   /// The piece has index arrays as wide as the leaf was compiled for.
   void set_operand(size_t k, View piece);
   /// Asks for all numbers again.
@@ -51,6 +52,7 @@ class LeafCall {
 
   const Leaf* leaf_;
   NumberOf number_;
+  DevicePlace device_;
   std::vector<View> views_;
   std::vector<spd_tensor> tensors_;  // the result first
   std::vector<int64_t> numbers_;
@@ -58,9 +60,10 @@ class LeafCall {
 
 /// Computes the result from whole tensors. For a statement that adds (+=) to a dense result, `storages` has what it held
 /// before.
-Storage compute(const Leaf& leaf, const Storages& storages, runtime::HostContext& context, const RunKernel& run);
+Storage compute(const Leaf& leaf, const Storages& storages, runtime::HostContext& context, const RunKernel& run,
+                DevicePlace device = {});
 /// The same into what the tensor held before. Of a leaf that overwrites.
 void compute_into(Storage& result, const Leaf& leaf, const Storages& storages, runtime::HostContext& context,
-                  const RunKernel& run);
+                  const RunKernel& run, DevicePlace device = {});
 
 }  // namespace spdistal

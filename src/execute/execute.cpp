@@ -66,12 +66,17 @@ bool Execution::is_whole(const Homes& operands, const Shares& shares) const {
                      [](const auto& operand) { return operand.second->shares().of.size() == 1; });
 }
 
+DevicePlace Execution::device() const {
+  if (compiled_.processor == CPU) return {};
+  return process_.gpus().front();
+}
+
 const Leaf& Execution::whole_leaf(const Homes& operands) {
   auto pattern = [&](const notation::Access& access) { return &operands.at(access.tensor)->piece(0).pattern(); };
   if (whole_ && whole_->fits(pattern)) return *whole_;
   double begin = seconds_now();
   whole_ = &compiled_.leaf(LeafKind::Whole, pattern);
-  whole_->code(process_);
+  whole_->code(process_, device());
   compile_seconds_ += seconds_now() - begin;
   return *whole_;
 }
@@ -93,7 +98,7 @@ void Execution::prepare(Homes operands, const Shares& shares) {
 void Execution::compute_whole(const Homes& operands, const Shares& shares, std::optional<Home>& result,
                               const std::vector<Scalar>& arguments) {
   const Leaf& leaf = whole_leaf(operands);
-  const codegen::Kernel& code = leaf.code(process_);
+  const codegen::Kernel& code = leaf.code(process_, device());
   Storages storages;
   for (const auto& [tensor, home] : operands) storages.emplace(tensor, &home->piece(0));
   std::vector<const void*> numbers = addresses_of(arguments);
@@ -110,13 +115,13 @@ void Execution::compute_whole(const Homes& operands, const Shares& shares, std::
   std::optional<Home> before;
   if (!operands.contains(compiled_.loops().result)) before = std::exchange(result, std::nullopt);
   if (before && leaf.overwrites() && before->shares() == shares) {
-    compute_into(before->piece(0), leaf, storages, process_.context, run);
+    compute_into(before->piece(0), leaf, storages, process_.context, run, device());
     before->changed();
     result = std::move(before);
     return;
   }
   before.reset();
-  result = scatter(process_.transport(), spdistal::compute(leaf, storages, process_.context, run), shares);
+  result = scatter(process_.transport(), spdistal::compute(leaf, storages, process_.context, run, device()), shares);
 }
 
 void Execution::compute(Homes operands, const Shares& shares, std::optional<Home>& result,
@@ -130,7 +135,9 @@ void Execution::compute(Homes operands, const Shares& shares, std::optional<Home
   pieces_->compute(operands, result, arguments);
 }
 
-std::string Execution::own_kernel() const { return pieces_ ? pieces_->kernel() : whole_->code(process_).text(); }
+std::string Execution::own_kernel() const {
+  return pieces_ ? pieces_->kernel() : whole_->code(process_, device()).text();
+}
 
 std::string Execution::kernel() const {
   if (copies_.empty()) return own_kernel();

@@ -45,6 +45,8 @@ class Execution {
   runtime::Ledger add_copies(Homes& operands);
   bool is_whole(const Homes& operands, const Shares& shares) const;
   void prepare_pieces(const Homes& operands, const Shares& shares, const runtime::Ledger& sent);
+  /// The device that whole tensors are computed on: of several the first.
+  DevicePlace device() const;
   const Leaf& whole_leaf(const Homes& operands);
   void compute_whole(const Homes& operands, const Shares& shares, std::optional<Home>& result,
                      const std::vector<Scalar>& arguments);

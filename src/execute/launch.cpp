@@ -20,6 +20,13 @@ const PatternHandle& Launcher::seen(size_t access, int64_t colour) {
   return fetches_.numberings().seen(access, colour, fetches_.pieces());
 }
 
+DevicePlace Launcher::device(int64_t colour) const {
+  if (compiled_.processor == CPU) return {};
+  const std::vector<memory::Place>& gpus = process_.gpus();
+  Range here = tasks_->colours();
+  return gpus[size_t(runtime::Mapping(here.size(), int(gpus.size())).rank_of(colour - here.lo))];
+}
+
 const Leaf& Launcher::leaf_for(const Turn& turn) {
   return compiled_.leaf(turn.kind(), [&](const notation::Access& access) {
     size_t k = number_of(program_, access);
@@ -43,7 +50,7 @@ bool Launcher::keeps(const Storage& result, const Turn& turn) {
 
 const codegen::Kernel& Launcher::code_for(const Turn& turn) {
   const codegen::Kernel& code =
-      notes_.compiling([&]() -> const codegen::Kernel& { return leaf_for(turn).code(process_); });
+      notes_.compiling([&]() -> const codegen::Kernel& { return leaf_for(turn).code(process_, device(turn.colour)); });
   if (kernel_.empty()) kernel_ = code.text();
   return code;
 }
@@ -64,7 +71,7 @@ LeafCall& Launcher::call_for(const Turn& turn) {
     size_t k = number_of(program_, access);
     operands.push_back({&piece(k, turn.colour), seen(k, turn.colour)});
   }
-  kept.call.emplace(leaf, operands, numbers_for(leaf, turn));
+  kept.call.emplace(leaf, operands, numbers_for(leaf, turn), device(turn.colour));
   kept.pieces = std::move(there);
   return *kept.call;
 }
@@ -105,7 +112,7 @@ LeafCall::NumberOf Launcher::numbers_for(const Leaf& leaf, const Turn& turn) con
 }
 
 RunKernel Launcher::run(const LeafCall& call) {
-  return [this, &code = call.leaf().code(process_)](spd_call& c) {
+  return [this, &code = call.leaf().code(process_, call.device())](spd_call& c) {
     c.arguments = arguments_.data();
     code(c);
   };
@@ -113,7 +120,7 @@ RunKernel Launcher::run(const LeafCall& call) {
 
 void Launcher::compute_into(Storage& result, const Turn& turn) {
   LeafCall& call = call_for(turn);
-  View view(result, call.leaf().device());
+  View view(result, call.device());
   call.compute_into(view, process_.context, run(call));
 }
 

@@ -58,6 +58,8 @@ class Launcher {
     std::vector<const void*> pieces = {};
   };
 
+  /// The GPU that a colour's leaves run on: those of this rank are dealt out to its GPUs in blocks.
+  DevicePlace device(int64_t colour) const;
   const Leaf& leaf_for(const Turn& turn);
   LeafCall& call_for(const Turn& turn);
   const Storage& piece(size_t access, int64_t colour) const { return (*fetches_.pieces()[access])[colour]; }

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include "base/text.hpp"
 #include "base/threads.hpp"
@@ -23,23 +24,50 @@ namespace {
 
 const std::vector<std::string> known_variables = {
     "SPDISTAL_BLAS",     "SPDISTAL_CACHE_BYTES", "SPDISTAL_CACHE_DIR", "SPDISTAL_CHECK_COLLECTIVES",
-    "SPDISTAL_COMPILER", "SPDISTAL_CUBLAS",      "SPDISTAL_CUSPARSE",  "SPDISTAL_GPU",
-    "SPDISTAL_NVRTC",    "SPDISTAL_THREADS"};
+    "SPDISTAL_COMPILER", "SPDISTAL_CUBLAS",      "SPDISTAL_CUDA",      "SPDISTAL_CUSPARSE",
+    "SPDISTAL_GPU",      "SPDISTAL_GPUS",        "SPDISTAL_NVRTC",     "SPDISTAL_THREADS"};
 
 std::string variable(const char* name, const std::string& otherwise = {}) {
   const char* value = std::getenv(name);
   return value ? value : otherwise;
 }
 
+// A whole number, and nothing else.
+std::optional<int64_t> count_from(std::string_view text, int64_t least, int64_t most) {
+  int64_t count = 0;
+  auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc{} || stop != text.data() + text.size() || count < least || count > most) return {};
+  return count;
+}
+
 // A whole number, if the variable has a value.
 std::optional<int64_t> count_in(const char* name, int64_t least, std::string_view of) {
   std::string text = variable(name);
   if (text.empty()) return std::nullopt;
-  int64_t count = 0;
-  auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc{} || stop != text.data() + text.size() || count < least)
-    throw UserError(fmt::format("{} is '{}', which is no number of {}", name, text, of));
+  std::optional<int64_t> count = count_from(text, least, std::numeric_limits<int64_t>::max());
+  if (!count) throw UserError(fmt::format("{} is '{}', which is no number of {}", name, text, of));
   return count;
+}
+
+GpuOptions gpu_options() {
+  constexpr std::string_view interpreted = "interpreted";
+  constexpr int64_t most = 64;  // that a node has
+  GpuOptions out{.driver = variable("SPDISTAL_CUDA"), .nvrtc = variable("SPDISTAL_NVRTC")};
+  std::string text = variable("SPDISTAL_GPU", "cuda");
+  std::string_view kind = std::string_view(text).substr(0, text.find(':')), count = text;
+  count.remove_prefix(kind.size());
+  if (kind == interpreted) {
+    out.kind = GpuOptions::Kind::Interpreted;
+    std::optional<int64_t> several = count.empty() ? 1 : count_from(count.substr(1), 1, most);
+    if (!several)
+      throw UserError(fmt::format("SPDISTAL_GPU is '{}', and '{}' is no number of GPUs", text, count.substr(1)),
+                      fmt::format("a node has 1 to {}: interpreted:2", most));
+    out.interpreted = int(*several);
+  } else if (text != "cuda") {
+    throw UserError(fmt::format("SPDISTAL_GPU is '{}', neither cuda nor interpreted", text));
+  }
+  out.most = count_in("SPDISTAL_GPUS", 1, "GPUs");
+  return out;
 }
 
 std::string default_cache() {
@@ -92,10 +120,7 @@ ProcessOptions ProcessOptions::from_environment() {
       throw UserError(fmt::format("SPDISTAL_CHECK_COLLECTIVES is '{}', neither 0 nor 1", check));
     out.check_collectives = check == "1";
   }
-  std::string gpu = variable("SPDISTAL_GPU", "cuda");
-  if (gpu != "cuda" && gpu != "interpreted")
-    throw UserError(fmt::format("SPDISTAL_GPU is '{}', neither cuda nor interpreted", gpu));
-  out.gpu = {gpu == "cuda" ? GpuOptions::Kind::Cuda : GpuOptions::Kind::Interpreted, variable("SPDISTAL_NVRTC")};
+  out.gpu = gpu_options();
   out.libraries = {variable("SPDISTAL_BLAS"), variable("SPDISTAL_CUSPARSE"), variable("SPDISTAL_CUBLAS")};
   out.jit.cache_bytes = count_in("SPDISTAL_CACHE_BYTES", 0, "bytes").value_or(out.jit.cache_bytes);
   if (auto threads = count_in("SPDISTAL_THREADS", 1, "threads")) out.threads = threads;
@@ -125,6 +150,7 @@ runtime::Transport& Process::transport() {
 
 void Process::connect(std::shared_ptr<runtime::Transport> transport) {
   transport_ = transport && checks_collectives_ ? runtime::numbered(std::move(transport)) : std::move(transport);
+  gpus_.clear();  // other ranks share those of the node
   if (!transport_ || !shares_processors_) return;
   int64_t threads = part_of_processors(*transport_);
   context.use(threads);

@@ -1,6 +1,8 @@
 // What a process has once to compile and run with: the options from its environment, the compiler of kernels, memory that
 // kernels reuse, and the connection to the other ranks.
 #pragma once
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,16 +19,22 @@ namespace spdistal {
 /// What runs loops over GPU units.
 struct GpuOptions {
   enum class Kind : uint8_t { Cuda, Interpreted } kind = Kind::Cuda;
-  std::string nvrtc = {};  // a file; empty: as the loader finds it
+  int interpreted = 1;                  // of that kind: how many a node has
+  std::optional<int64_t> most = {};     // that a process uses
+  std::string driver = {}, nvrtc = {};  // files; empty: as the loader finds them
+  /// What compiles for an architecture, where that is not NVRTC.
+  std::function<std::shared_ptr<codegen::GridCompiler>(const std::string& architecture)> compiler = {};
 };
 
 /// Read once, here and nowhere else: SPDISTAL_BLAS (the file of the BLAS that `gemm` is from, where the loader's first is not
 /// the one), SPDISTAL_CUSPARSE and SPDISTAL_CUBLAS (likewise NVIDIA's), SPDISTAL_CACHE_DIR (compiled kernels; default the user's cache folder),
 /// SPDISTAL_CACHE_BYTES (that they take there at most: those used least recently go; default 256 MiB, 0 keeps none),
 /// SPDISTAL_CHECK_COLLECTIVES (1: ranks that make different collective calls are told which; default in debug builds),
-/// SPDISTAL_COMPILER (default the one of the library; empty: interpret), SPDISTAL_GPU (cuda; interpreted: on the host, slow
-/// and checked), SPDISTAL_NVRTC (the file of NVIDIA's compiler, where the loader does not find it), SPDISTAL_THREADS (default what OpenMP
-/// was told, else this rank's part of the processors of its node).
+/// SPDISTAL_COMPILER (default the one of the library; empty: interpret), SPDISTAL_CUDA (the file of NVIDIA's driver, where the loader's
+/// first is not the one), SPDISTAL_GPU (cuda; interpreted: on the host, slow and checked; interpreted:3: as if a node had three of them),
+/// SPDISTAL_GPUS (how many of them a process uses at most; default its part of those of its node), SPDISTAL_NVRTC (the file of NVIDIA's
+/// compiler, where the loader does not find it), SPDISTAL_THREADS (default what OpenMP was told, else this rank's part of the processors of
+/// its node).
 struct ProcessOptions {
   codegen::JitOptions jit;
   GpuOptions gpu = {};
@@ -58,10 +66,13 @@ class Process {
 
   bool is_connected() const { return transport_ != nullptr; }
 
-  /// The GPU of this process, found when it is first asked for. Throws UserError where there is none.
-  codegen::GpuJit& gpu();
-  /// Until what it was asked for has happened; at once where it was never asked for.
-  void wait_for_gpu();
+  /// Where the GPUs of this process are: its part of those of its node, one at least. Found when they are first asked for, which is
+  /// collective. Throws UserError where there are none.
+  const std::vector<memory::Place>& gpus();
+  /// What makes kernels for one of them.
+  codegen::GpuJit& gpu(memory::Place place);
+  /// Until what they were asked for has happened; at once where nobody asked for them.
+  void wait_for_gpus();
 
   codegen::Jit jit;
   runtime::HostContext context;
@@ -76,7 +87,11 @@ class Process {
     std::string cache_folder;
     int64_t cache_bytes;
   } gpu_settings_;
-  std::unique_ptr<codegen::GpuJit> gpu_;
+  codegen::GpuJit& add_gpu(int number);
+  std::shared_ptr<codegen::GridCompiler> compiler_for(const std::string& architecture);
+  std::vector<memory::Place> gpus_;
+  std::map<memory::Place, std::unique_ptr<codegen::GpuJit>> gpu_jits_;            // for good: kernels refer to them
+  std::map<std::string, std::shared_ptr<codegen::GridCompiler>> grid_compilers_;  // by architecture
   bool checks_collectives_;
   bool shares_processors_;  // nobody said how many threads to use
   std::shared_ptr<runtime::Transport> ranks_, transport_;

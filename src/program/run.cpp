@@ -266,10 +266,10 @@ RunTimes Program::time_runs(int runs) {
     // Every run computes what the first did: the result stays what it is.
     if (state_->before) result.home = state_->before->clone(transport());
     else if (reads_itself(state_->statement->assignment)) result.home.reset();
-    Session::instance().wait_for_gpu();
+    Session::instance().wait_for_gpus();
     auto start = Clock::now();
     waiting().compute(result);
-    Session::instance().wait_for_gpu();
+    Session::instance().wait_for_gpus();
     if (r >= 0) seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
   }
   std::sort(seconds.begin(), seconds.end());

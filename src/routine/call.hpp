@@ -27,7 +27,7 @@ struct LeafLoops {
   LeafStart start;
   /// Is the result what it has to be where no call comes to it?
   bool filled;
-  std::optional<memory::Place> device;
+  std::optional<memory::Place> device = {};  // that it is called for; none: the host
 };
 
 /// Calls a routine as a kernel is called.

@@ -94,14 +94,14 @@ class CusparseProducts {
       p.sparse = described(B, size, B.values);
       p.operand = described(size, x), p.result = described(a.levels[0].extent, a.values);
       return room_for([&](size_t* bytes) {
-        return f_->cusparseSpMV_bufferSize(handle_, Cusparse::AsItIs, one(), p.sparse.get(), p.operand.get(),
+        return f_->cusparseSpMV_bufferSize(here_->handle, Cusparse::AsItIs, one(), p.sparse.get(), p.operand.get(),
                                            beta(piece), p.result.get(), type_, Cusparse::default_algorithm, bytes);
       });
     });
     check(f_->cusparseSpMatSetValues(kept.sparse.get(), B.values), "describe a matrix");
     check(f_->cusparseDnVecSetValues(kept.operand.get(), x), "describe a vector");
     check(f_->cusparseDnVecSetValues(kept.result.get(), a.values), "describe a vector");
-    check(f_->cusparseSpMV(handle_, Cusparse::AsItIs, one(), kept.sparse.get(), kept.operand.get(), beta(piece),
+    check(f_->cusparseSpMV(here_->handle, Cusparse::AsItIs, one(), kept.sparse.get(), kept.operand.get(), beta(piece),
                            kept.result.get(), type_, Cusparse::default_algorithm, kept.room.data()),
           "multiply with a vector");
   }
@@ -119,15 +119,15 @@ class CusparseProducts {
       p.sparse = described(B, size, B.values);
       p.operand = described(x), p.result = described(y);
       return room_for([&](size_t* bytes) {
-        return f_->cusparseSpMM_bufferSize(handle_, Cusparse::AsItIs, how, one(), p.sparse.get(), p.operand.get(),
+        return f_->cusparseSpMM_bufferSize(here_->handle, Cusparse::AsItIs, how, one(), p.sparse.get(), p.operand.get(),
                                            beta(piece), p.result.get(), type_, Cusparse::default_algorithm, bytes);
       });
     });
     check(f_->cusparseSpMatSetValues(kept.sparse.get(), B.values), "describe a matrix");
     check(f_->cusparseDnMatSetValues(kept.operand.get(), x.values), "describe a matrix");
     check(f_->cusparseDnMatSetValues(kept.result.get(), y.values), "describe a matrix");
-    check(f_->cusparseSpMM(handle_, Cusparse::AsItIs, how, one(), kept.sparse.get(), kept.operand.get(), beta(piece),
-                           kept.result.get(), type_, Cusparse::default_algorithm, kept.room.data()),
+    check(f_->cusparseSpMM(here_->handle, Cusparse::AsItIs, how, one(), kept.sparse.get(), kept.operand.get(),
+                           beta(piece), kept.result.get(), type_, Cusparse::default_algorithm, kept.room.data()),
           "multiply with a matrix");
   }
 
@@ -144,7 +144,7 @@ class CusparseProducts {
       p.sparse = described(B, y.columns, adds ? p.scratch.data() : A.values);
       p.operand = described(x), p.other = described(y);
       return room_for([&](size_t* bytes) {
-        return f_->cusparseSDDMM_bufferSize(handle_, Cusparse::AsItIs, Cusparse::AsItIs, one(), p.operand.get(),
+        return f_->cusparseSDDMM_bufferSize(here_->handle, Cusparse::AsItIs, Cusparse::AsItIs, one(), p.operand.get(),
                                             p.other.get(), zero(), p.sparse.get(), type_, Cusparse::default_algorithm,
                                             bytes);
       });
@@ -153,8 +153,9 @@ class CusparseProducts {
     check(f_->cusparseSpMatSetValues(kept.sparse.get(), samples), "describe a matrix");
     check(f_->cusparseDnMatSetValues(kept.operand.get(), x.values), "describe a matrix");
     check(f_->cusparseDnMatSetValues(kept.other.get(), y.values), "describe a matrix");
-    check(f_->cusparseSDDMM(handle_, Cusparse::AsItIs, Cusparse::AsItIs, one(), kept.operand.get(), kept.other.get(),
-                            zero(), kept.sparse.get(), type_, Cusparse::default_algorithm, kept.room.data()),
+    check(f_->cusparseSDDMM(here_->handle, Cusparse::AsItIs, Cusparse::AsItIs, one(), kept.operand.get(),
+                            kept.other.get(), zero(), kept.sparse.get(), type_, Cusparse::default_algorithm,
+                            kept.room.data()),
           "sample a product");
     scale(samples, B);
     if (adds) add(A.values, samples, B);
@@ -180,7 +181,8 @@ class CusparseProducts {
     device_->after({}, {});
     scalar_ = result.type;
     type_ = Cusparse::number_of(result.type);
-    if (!handle_) check(f_->cusparseCreate(&handle_), "start");
+    here_ = &devices_[piece.device];
+    if (!here_->handle) check(f_->cusparseCreate(&here_->handle), "start");
     if (B.count > 0) return true;
     if (piece.start == LeafStart::Overwrite) clear(*device_, result);
     return false;
@@ -216,6 +218,12 @@ class CusparseProducts {
 
   // Of a pattern and sizes; values may be elsewhere in every call.
   using Key = std::vector<int64_t>;
+  /// What is kept for one device: handles are of the one that was the thread's when they were made.
+  struct OfDevice {
+    Cusparse::Handle handle = nullptr,
+                     blas_handle = nullptr;  // for good: at its end a process may be without the libraries
+    std::map<Key, Prepared> kept = {};
+  };
   static void add_to(Key& key, const DenseMatrix& m) { key.insert(key.end(), {m.rows, m.columns, m.leading, m.order}); }
   template <class Make>
   Prepared& prepared(const LeafPiece& piece, const LeafTensor& B, const std::vector<const DenseMatrix*>& dense,
@@ -225,15 +233,15 @@ class CusparseProducts {
     for (const void* array : {B.levels[1].array("pos").data, B.levels[1].array("crd").data})
       key.push_back(int64_t(reinterpret_cast<intptr_t>(array)));
     for (const DenseMatrix* m : dense) add_to(key, *m);
-    if (auto known = kept_.find(key); known != kept_.end()) return known->second;
-    if (kept_.size() >= most) forget();
+    if (auto known = here_->kept.find(key); known != here_->kept.end()) return known->second;
+    if (here_->kept.size() >= most) forget();
     Prepared fresh;
     fresh.room = make(fresh);
-    return kept_.emplace(std::move(key), std::move(fresh)).first->second;
+    return here_->kept.emplace(std::move(key), std::move(fresh)).first->second;
   }
   void forget() {
     device_->wait(runtime::Stream{});  // what runs still has its room
-    kept_.clear();
+    here_->kept.clear();
   }
 
   // ---- element by element ----
@@ -243,8 +251,8 @@ class CusparseProducts {
     for (int64_t first = 0; first < count; first += most) f(first, int(std::min(most, count - first)));
   }
   Cusparse::Handle blas_handle() {
-    if (!blas_handle_) check(blas_->cublasCreate(&blas_handle_), "start cuBLAS");
-    return blas_handle_;
+    if (!here_->blas_handle) check(blas_->cublasCreate(&here_->blas_handle), "start cuBLAS");
+    return here_->blas_handle;
   }
   void scale(void* values, const LeafTensor& by) {
     Cublas::Dgmm dgmm = pick(blas_->sdgmm, blas_->ddgmm, blas_->cdgmm, blas_->zdgmm);
@@ -271,12 +279,11 @@ class CusparseProducts {
 
   std::shared_ptr<const Cusparse> f_;
   std::shared_ptr<const Cublas> blas_;
-  Cusparse::Handle handle_ = nullptr,
-                   blas_handle_ = nullptr;  // for good: at its end a process may be without the libraries
-  runtime::Device* device_ = nullptr;       // of the call
+  runtime::Device* device_ = nullptr;  // of the call
   ScalarType scalar_ = ScalarType::Float64;
   int type_ = 0;
-  std::map<Key, Prepared> kept_;
+  std::map<int, OfDevice> devices_;
+  OfDevice* here_ = nullptr;  // of the call
 };
 
 const std::vector<ScalarType> types = {ScalarType::Float32, ScalarType::Float64, ScalarType::Complex64,

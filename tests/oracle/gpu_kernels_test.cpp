@@ -91,11 +91,12 @@ void expect_right(const GpuKernel& kernel, const std::string& schedule, ScalarTy
   const passes::GridMapping mappings[] = {
       {}, {.lanes = 1}, {.lanes = 4}, {.lanes = 16}, {.average_row = 1}, {.products = 64}};
   for (const passes::GridMapping& mapping : mappings) {
-    Leaf leaf(program.statement, stored.storages, LeafOptions{.device = gpu.device().place(), .mapping = mapping});
+    Leaf leaf(program.statement, stored.storages, LeafOptions{.processor = GPU, .mapping = mapping});
     codegen::Kernel code = gpu.load(leaf.launches());
     SCOPED_TRACE(code.text());
     runtime::HostContext context;
-    Storage result = compute(leaf, stored.storages, context, [&](spd_call& call) { code(call); });
+    Storage result = compute(
+        leaf, stored.storages, context, [&](spd_call& call) { code(call); }, gpu.device().place());
     EXPECT_TRUE(verify(result));
     EXPECT_TRUE(test::to_array(result) == wanted.at(program.assignment.lhs.tensor));
   }
@@ -165,7 +166,7 @@ TEST_P(GpuKernels, TextsOverPositionsCompile) {
   test::BuiltProgram program = test::build(described);
   test::StoredProgram stored(program);
   if (schedule.empty()) program.statement = over_gpu(make_statement(program.assignment).scheduled);
-  Leaf leaf(program.statement, stored.storages, LeafOptions{.device = memory::device(7)});
+  Leaf leaf(program.statement, stored.storages, LeafOptions{.processor = GPU});
   std::vector<ir::Function> functions;
   ir::Launches launches = leaf.launches();
   for (const ir::Grid* grid : codegen::grids_of(launches.steps)) functions.push_back(grid->function);

@@ -45,13 +45,14 @@ std::optional<std::string> find_fault(const test::BuiltProgram& program, const p
   codegen::GpuJit& gpu = test::gpu();
   std::string text;
   try {
-    Leaf leaf(program.statement, data.storages, LeafOptions{.device = gpu.device().place(), .mapping = mapping});
+    Leaf leaf(program.statement, data.storages, LeafOptions{.processor = GPU, .mapping = mapping});
     ir::Launches launches = leaf.launches();
     if (auto fault = illegal(launches)) return *fault + "\n" + print(program.statement) + ir::print(leaf.function());
     codegen::Kernel kernel = gpu.load(launches);
     text = print(program.statement) + "\n" + kernel.text();
     runtime::HostContext context;
-    Storage result = compute(leaf, data.storages, context, [&](spd_call& call) { kernel(call); });
+    Storage result = compute(
+        leaf, data.storages, context, [&](spd_call& call) { kernel(call); }, gpu.device().place());
     if (Result<> sound = verify(result); !sound) return sound.refusal().str() + "\n" + text;
     if (!(test::to_array(result) == wanted.at(program.assignment.lhs.tensor)))
       return "the result is not what the statement says\n" + text;
@@ -107,7 +108,7 @@ TEST(Gpu, TextsOfRandomProgramsCompile) {
       if (!runs_on_gpu(program.statement)) continue;
       test::StoredProgram data(program);
       Leaf leaf(program.statement, data.storages,
-                LeafOptions{.device = memory::device(7), .mapping = {.lanes = 1 << random() % 6}});
+                LeafOptions{.processor = GPU, .mapping = {.lanes = 1 << random() % 6}});
       std::vector<ir::Function> functions;
       ir::Launches launches = leaf.launches();
       for (const ir::Grid* grid : codegen::grids_of(launches.steps)) functions.push_back(grid->function);

@@ -166,6 +166,7 @@ Features features_of(const ProgramCase& program) {
   look_at_schedule(program, out);
   out.insert("ranks " + std::to_string(program.setting.ranks));
   out.insert("threads " + std::to_string(program.setting.threads));
+  if (program.setting.gpus > 0) out.insert("gpus " + std::to_string(program.setting.gpus));
   out.insert(program.setting.leaves == Leaves::Compiled ? "compiled" : "interpreted");
   return out;
 }

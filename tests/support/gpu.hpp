@@ -6,7 +6,7 @@
 
 namespace spdistal::test {
 
-/// The one of this process.
+/// The first of this process.
 inline codegen::GpuJit& gpu() {
   static Process& process = *[] {
     ProcessOptions options = ProcessOptions::from_environment();
@@ -15,7 +15,7 @@ inline codegen::GpuJit& gpu() {
     options.gpu.kind = real ? GpuOptions::Kind::Cuda : GpuOptions::Kind::Interpreted;
     return new Process(options);
   }();
-  return process.gpu();
+  return process.gpu(process.gpus().front());
 }
 
 }  // namespace spdistal::test

@@ -9,4 +9,7 @@ namespace spdistal::test {
 enum class Leaves : uint8_t { Interpreted, Compiled };
 ProcessOptions options_for(Leaves leaves);
 
+/// The GPUs of the processes that tests make: interpreted, the same on machines with a GPU and without, unless one says otherwise.
+GpuOptions& gpus_of_tests();
+
 }  // namespace spdistal::test

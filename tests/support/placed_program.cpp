@@ -74,9 +74,14 @@ reference::Arrays draw_data(const PlacedProgram& program, uint64_t seed, int64_t
   return out;
 }
 
+GpuOptions& gpus_of_tests() {
+  static GpuOptions gpus{.kind = GpuOptions::Kind::Interpreted};
+  return gpus;
+}
+
 ProcessOptions options_for(Leaves leaves) {
   ProcessOptions options = ProcessOptions::from_environment();
-  options.gpu.kind = GpuOptions::Kind::Interpreted;  // the same on machines with a GPU and without
+  options.gpu = gpus_of_tests();
   if (leaves == Leaves::Interpreted) options.jit.compiler = "";
   options.threads = leaves == Leaves::Compiled ? 2 : 1;
   return options;

@@ -143,7 +143,8 @@ BuiltProgram build(const ProgramCase& program) {
     state.scheduled = std::move(scheduled.statement);
   }
   Chosen chosen = choose(Session::instance(), state, pieces_of(program, machine));
-  BuiltProgram out{state.assignment, {}, chosen.statement, chosen.conversions, program.setting};
+  Processor processor = is_for_gpus(state) ? GPU : CPU;
+  BuiltProgram out{state.assignment, {}, chosen.statement, chosen.conversions, program.setting, processor};
   for (const TensorVar& tensor : tensors(state.assignment))
     out.arrays.emplace(tensor, program.tensors.at(tensor.symbol().name()).array);
   return out;
@@ -211,6 +212,7 @@ std::string command_line(const ProgramText& text) {
 std::string prefix_of(const Setting& setting) {
   std::string out = setting.leaves == Leaves::Interpreted ? "SPDISTAL_COMPILER= " : "";
   out += fmt::format("SPDISTAL_THREADS={}", setting.threads);
+  if (setting.gpus > 0) out += fmt::format(" SPDISTAL_GPU=interpreted:{}", setting.gpus);
   return setting.ranks == 1 ? out : out + fmt::format(" mpirun -n {}", setting.ranks);
 }
 

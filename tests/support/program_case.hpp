@@ -28,6 +28,7 @@ struct Setting {
   int ranks = 1;
   int64_t threads = 1;
   Leaves leaves = Leaves::Interpreted;
+  int gpus = 0;  // of a machine of GPUs: how many a node has, interpreted
 };
 
 struct ProgramCase {
@@ -48,6 +49,7 @@ struct BuiltProgram {
   notation::ConcreteStatement statement;  // what runs: scheduled, or chosen
   std::vector<Conversion> conversions;    // that were chosen
   Setting setting = {};
+  Processor processor = CPU;  // that runs what loops there are for it
 };
 
 /// What a conversion makes of a tensor, through the interpreter.
@@ -73,7 +75,7 @@ BuiltProgram build(const ProgramCase& program);
 ProgramText as_text(const ProgramCase& program, const std::filesystem::path& folder);
 /// "spdistal 'a(i) = b(i)' -f a:d -i b:folder/b.tns --check"
 std::string command_line(const ProgramText& text);
-/// What stands before that: "SPDISTAL_COMPILER= SPDISTAL_THREADS=1 mpirun -n 2".
+/// What stands before that: "SPDISTAL_COMPILER= SPDISTAL_THREADS=1 SPDISTAL_GPU=interpreted:2 mpirun -n 2".
 std::string prefix_of(const Setting& setting);
 /// The statement, the tensors with all their elements, the schedule.
 std::string describe(const ProgramCase& program);

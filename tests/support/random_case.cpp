@@ -1,5 +1,6 @@
 #include "support/random_case.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "compile/choose.hpp"
@@ -33,6 +34,18 @@ std::vector<Command> draw_commands(std::mt19937_64& random, const ConcreteStatem
   }
 }
 
+// Tensors live on GPUs: of a machine of several levels its innermost grids are of them.
+void add_gpus(std::mt19937_64& random, ProgramCase& program) {
+  bool placed = std::any_of(program.tensors.begin(), program.tensors.end(),
+                            [](const auto& tensor) { return !tensor.second.place.empty(); });
+  // Routines of the CPU are refused there.
+  bool substituted = std::any_of(program.commands.begin(), program.commands.end(),
+                                 [](const std::string& command) { return command.starts_with("substitute"); });
+  if (!placed || substituted) return;
+  program.machine += ",gpu";
+  program.setting.gpus = int(number(random, 1, 4));
+}
+
 std::optional<ProgramCase> try_case(std::mt19937_64& random, const CaseOptions& options) {
   RandomProgram drawn = draw_program(random, {});
   ConcreteStatement loops = make_statement(drawn.assignment).scheduled;
@@ -52,6 +65,7 @@ std::optional<ProgramCase> try_case(std::mt19937_64& random, const CaseOptions& 
   }
   out.setting.ranks = int(machine || one_in(random, 4) ? number(random, 1, 4) : 1);
   out.setting.threads = number(random, 1, 3);
+  if (machine && one_in(random, 4)) add_gpus(random, out);
   if (options.compiled_one_in > 0 && one_in(random, options.compiled_one_in)) out.setting.leaves = Leaves::Compiled;
 
   if (has_any(out, options.without)) return {};

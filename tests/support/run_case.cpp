@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <mutex>
 
@@ -121,6 +122,8 @@ ProcessOptions options_of(const Setting& setting) {
   options.threads = setting.threads;
   options.overlap_bytes = 0;                             // always
   options.check_collectives = setting.threads % 2 == 0;  // of some
+  options.gpu.interpreted = std::max(1, setting.gpus);
+  options.gpu.most = std::max(1, setting.gpus);
   return options;
 }
 
@@ -166,6 +169,13 @@ std::optional<std::string> find_fault_here(const BuiltProgram& program) {
   return std::nullopt;
 }
 
+// Numbers that are computed of numbers stay where these are.
+Compiled compiled_for(Processor processor, const ConcreteStatement& loops) {
+  Compiled out(loops);
+  if (runs_on_gpu(loops) || outer_loops(loops.body).empty()) out.processor = processor;
+  return out;
+}
+
 // Homes of the program's tensors, and the copies in another order that are made of them.
 class Homed {
  public:
@@ -192,7 +202,8 @@ class Homed {
     if (reads_result(program_)) all.emplace(result(), &*out);
     for (const Conversion& copy : program_.conversions) {
       std::optional<Home>& made = copies_[copy.to];
-      Execution(process_, Compiled(copy.statement)).compute(all, homes_of(copy.to, transport_.size()), made);
+      Execution(process_, compiled_for(program_.processor, copy.statement))
+          .compute(all, homes_of(copy.to, transport_.size()), made);
       all.emplace(copy.to, &*made);
     }
     return all;
@@ -234,9 +245,10 @@ std::optional<std::string> find_fault_in_pieces(Transport& transport, const Buil
   const TensorVar& result = program.assignment.lhs.tensor;
   Process process(options_of(program.setting));
   process.connect(std::shared_ptr<Transport>(&transport, [](Transport*) {}));
+  if (program.processor == GPU) process.gpus();
   Homed homed(transport, process, program);
-  Compiled compiled(program.statement);
-  check_substituted(process, compiled, CPU);
+  Compiled compiled = compiled_for(program.processor, program.statement);
+  check_substituted(process, compiled, program.processor);
   BoundPlan bound(process, compiled, homed.result_shares);
   for (int run = 0; run < 2; run++) {
     Homes operands = homed.operands();

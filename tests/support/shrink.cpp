@@ -84,6 +84,13 @@ Candidates simpler_setting(const ProgramCase& program) {
   if (program.setting.ranks > 2) change([](Setting& s) { s.ranks--; });
   if (program.setting.threads > 1) change([](Setting& s) { s.threads = 1; });
   if (program.setting.leaves == Leaves::Compiled) change([](Setting& s) { s.leaves = Leaves::Interpreted; });
+  if (program.setting.gpus > 1) change([](Setting& s) { s.gpus = 1; });
+  if (program.setting.gpus > 2) change([](Setting& s) { s.gpus--; });
+  if (program.setting.gpus > 0) {
+    change([](Setting& s) { s.gpus = 0; });
+    std::string& machine = out.back().machine;
+    machine = machine.substr(0, machine.find(','));
+  }
   return out;
 }
 

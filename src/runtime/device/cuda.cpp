@@ -70,7 +70,7 @@ class CudaDevice final : public Device {
   Event record(Stream stream) override {
     use();
     void* event = nullptr;
-    driver_.check(driver_.cuEventCreate(&event, disable_timing), "make an event");
+    driver_.check(driver_.cuEventCreate(&event, CudaDriver::disable_timing), "make an event");
     driver_.check(driver_.cuEventRecord(event, handle(stream)), "record an event");
     events_.emplace(++recorded_, event);
     return {stream, recorded_};
@@ -94,8 +94,6 @@ class CudaDevice final : public Device {
   }
 
  private:
-  static constexpr unsigned disable_timing = 2;
-
   static CudaDriver::Address address(const void* data) { return reinterpret_cast<CudaDriver::Address>(data); }
   void* handle(Stream stream) const { return streams_[size_t(stream.number)]; }
   // A context is a thread's.
@@ -129,11 +127,11 @@ struct Driver {
   int devices = 0;
 };
 
-// Loaded once.
-Driver& driver() {
-  static Driver& loaded = *[] {
+// Loaded once, from the file that is asked for first.
+Driver& driver(const std::string& file) {
+  static Driver& loaded = *[&] {
     auto* out = new Driver;
-    out->missing = out->functions.load();
+    out->missing = out->functions.load(file);
     if (!out->missing.empty()) return out;
     if (int error = out->functions.cuInit(0); error != 0)
       out->missing = "NVIDIA's driver does not start: " + out->functions.describe(error);
@@ -144,40 +142,67 @@ Driver& driver() {
   return loaded;
 }
 
+// Of a device that is in use.
+struct InUse {
+  int device;
+  void* context;
+  CudaFound found;
+};
+
+// Whatever goes between the two takes the shortest way that there is; without this it goes through the host.
+void connect(const CudaDriver& cuda, const InUse& a, const InUse& b) {
+  int can = 0;
+  cuda.cuDeviceCanAccessPeer(&can, a.device, b.device);
+  if (can && cuda.cuCtxSetCurrent(a.context) == 0) cuda.cuCtxEnablePeerAccess(b.context, 0);
+}
+
 }  // namespace
 
+Result<CudaGpus> cuda_gpus(const std::string& file) {
+  Driver& d = driver(file);
+  if (!d.missing.empty()) return Diagnostic{d.missing, {}, {}};
+  CudaGpus out{d.devices, {}};
+  for (int number = 0; number < d.devices; number++) {
+    int device = 0;
+    char uuid[CudaDriver::uuid_bytes] = {};
+    if (d.functions.cuDeviceGet(&device, number) == 0) d.functions.cuDeviceGetUuid(uuid, device);
+    out.identities.append(uuid, sizeof uuid);
+  }
+  return out;
+}
+
 Result<CudaFound> find_cuda(int number) {
-  Driver& d = driver();
+  Driver& d = driver({});
   if (!d.missing.empty()) return Diagnostic{d.missing, {}, {}};
   const CudaDriver& cuda = d.functions;
   static std::mutex mutex;
-  static std::map<int, CudaFound> known;
+  static std::map<int, InUse> known;
   std::lock_guard lock(mutex);
-  int which = number % d.devices;
-  if (auto found = known.find(which); found != known.end()) return found->second;
-  int device = 0, major = 0, minor = 0;
+  if (auto found = known.find(number); found != known.end()) return found->second.found;
   char name[256] = {};
-  void* context = nullptr;
+  int major = 0, minor = 0;
   size_t free = 0;
-  CudaFound out{memory::device(which), {}, {}};
+  InUse made{0, nullptr, {memory::device(number), {}, {}}};
+  CudaFound& out = made.found;
   auto failed = [&](int error) {
-    return Diagnostic{fmt::format("GPU {} cannot be used: {}", which, cuda.describe(error)), {}, {}};
+    return Diagnostic{fmt::format("GPU {} cannot be used: {}", number, cuda.describe(error)), {}, {}};
   };
-  if (int error = cuda.cuDeviceGet(&device, which)) return failed(error);
-  if (int error = cuda.cuDevicePrimaryCtxRetain(&context, device)) return failed(error);
-  if (int error = cuda.cuCtxSetCurrent(context)) return failed(error);
-  cuda.cuDeviceGetName(name, sizeof name - 1, device);
-  cuda.cuDeviceGetAttribute(&major, CudaDriver::Major, device);
-  cuda.cuDeviceGetAttribute(&minor, CudaDriver::Minor, device);
-  cuda.cuDeviceGetAttribute(&out.multiprocessors, CudaDriver::Multiprocessors, device);
+  if (int error = cuda.cuDeviceGet(&made.device, number)) return failed(error);
+  if (int error = cuda.cuDevicePrimaryCtxRetain(&made.context, made.device)) return failed(error);
+  if (int error = cuda.cuCtxSetCurrent(made.context)) return failed(error);
+  cuda.cuDeviceGetName(name, sizeof name - 1, made.device);
+  cuda.cuDeviceGetAttribute(&major, CudaDriver::Major, made.device);
+  cuda.cuDeviceGetAttribute(&minor, CudaDriver::Minor, made.device);
+  cuda.cuDeviceGetAttribute(&out.multiprocessors, CudaDriver::Multiprocessors, made.device);
   cuda.cuMemGetInfo(&free, &out.memory);
   cuda.cuCtxSetLimit(CudaDriver::HeapBytes, out.memory / 32);  // taken by kernels that allocate, and not before
   out.name = name;
   out.architecture = fmt::format("sm_{}{}", major, minor);
-  memory::add_pool(out.place, cuda_pool(cuda, context));
-  if (known.empty()) memory::add_pool(memory::pinned, pinned_pool(cuda, context));
-  add_device(std::make_unique<CudaDevice>(cuda, context, out.place));
-  return known.emplace(which, out).first->second;
+  memory::add_pool(out.place, cuda_pool(cuda, made.context));
+  if (known.empty()) memory::add_pool(memory::pinned, pinned_pool(cuda, made.context));
+  add_device(std::make_unique<CudaDevice>(cuda, made.context, out.place));
+  for (const auto& [_, other] : known) connect(cuda, made, other), connect(cuda, other, made);
+  return known.emplace(number, std::move(made)).first->second.found;
 }
 
 }  // namespace spdistal::runtime

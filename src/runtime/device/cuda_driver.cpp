@@ -3,14 +3,18 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "spdistal/error.hpp"
 
 namespace spdistal::runtime {
 
-std::string CudaDriver::load() {
+std::string CudaDriver::load(const std::string& file) {
+  std::vector<std::string> usual = {"libcuda.so.1", "libcuda.so"};
   void* library = nullptr;
-  for (const char* name : {"libcuda.so.1", "libcuda.so"})
-    if (!library) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  for (const std::string& name : file.empty() ? usual : std::vector{file})
+    if (!library) library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library && !file.empty()) return fmt::format("{} is no NVIDIA driver (SPDISTAL_CUDA says that it is)", file);
   if (!library) return "there is no NVIDIA driver (libcuda.so.1) on this machine";
   std::string missing;
   auto get = [&](auto& function, const char* name) {
@@ -22,16 +26,20 @@ std::string CudaDriver::load() {
   get(cuDeviceGetCount, "cuDeviceGetCount");
   get(cuDeviceGet, "cuDeviceGet");
   get(cuDeviceGetName, "cuDeviceGetName");
+  get(cuDeviceGetUuid, "cuDeviceGetUuid");
   get(cuDeviceGetAttribute, "cuDeviceGetAttribute");
+  get(cuDeviceCanAccessPeer, "cuDeviceCanAccessPeer");
   get(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain");
   get(cuCtxSetCurrent, "cuCtxSetCurrent");
   get(cuCtxSetLimit, "cuCtxSetLimit");
+  get(cuCtxEnablePeerAccess, "cuCtxEnablePeerAccess");
   get(cuMemGetInfo, "cuMemGetInfo_v2");
   get(cuMemAlloc, "cuMemAlloc_v2");
   get(cuMemFree, "cuMemFree_v2");
   get(cuMemHostAlloc, "cuMemHostAlloc");
   get(cuMemFreeHost, "cuMemFreeHost");
   get(cuMemcpyAsync, "cuMemcpyAsync");
+  get(cuMemcpyPeerAsync, "cuMemcpyPeerAsync");
   get(cuMemsetD8Async, "cuMemsetD8Async");
   get(cuModuleLoadData, "cuModuleLoadData");
   get(cuModuleGetFunction, "cuModuleGetFunction");

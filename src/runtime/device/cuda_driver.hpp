@@ -18,16 +18,21 @@ struct CudaDriver {
   int (*cuDeviceGetCount)(int* count);
   int (*cuDeviceGet)(int* device, int number);
   int (*cuDeviceGetName)(char* name, int length, int device);
+  int (*cuDeviceGetUuid)(char* uuid, int device);
   int (*cuDeviceGetAttribute)(int* value, int attribute, int device);
+  int (*cuDeviceCanAccessPeer)(int* can, int device, int peer);
   int (*cuDevicePrimaryCtxRetain)(Handle* context, int device);
   int (*cuCtxSetCurrent)(Handle context);
   int (*cuCtxSetLimit)(int limit, size_t value);
+  int (*cuCtxEnablePeerAccess)(Handle peer, unsigned flags);
   int (*cuMemGetInfo)(size_t* free, size_t* total);
   int (*cuMemAlloc)(Address* address, size_t bytes);
   int (*cuMemFree)(Address address);
   int (*cuMemHostAlloc)(void** address, size_t bytes, unsigned flags);
   int (*cuMemFreeHost)(void* address);
   int (*cuMemcpyAsync)(Address to, Address from, size_t bytes, Handle stream);
+  int (*cuMemcpyPeerAsync)(Address to, Handle to_context, Address from, Handle from_context, size_t bytes,
+                           Handle stream);
   int (*cuMemsetD8Async)(Address to, unsigned char value, size_t bytes, Handle stream);
   int (*cuModuleLoadData)(Handle* module, const void* image);
   int (*cuModuleGetFunction)(Handle* function, Handle module, const char* name);
@@ -46,9 +51,11 @@ struct CudaDriver {
   enum Attribute : int { Multiprocessors = 16, Major = 75, Minor = 76 };
   enum Limit : int { HeapBytes = 2 };
   static constexpr int out_of_memory = 2;
+  static constexpr size_t uuid_bytes = 16;
+  static constexpr unsigned disable_timing = 2;  // of events
 
-  /// What is missing, or nothing.
-  std::string load();
+  /// From a file; an empty name: the loader's first. What is missing, or nothing.
+  std::string load(const std::string& file);
   /// "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered".
   std::string describe(int error) const;
   /// Throws SystemError where something failed.

@@ -48,7 +48,7 @@ class KeptBlocks {
 };
 
 // What is put into the first stream happens in order, so that memory that is given back while a kernel uses it may be taken
-// again at once.
+// again at once. What comes from another GPU stands in the order of both.
 class CudaPool final : public memory::Pool {
  public:
   CudaPool(const CudaDriver& driver, void* context) : driver_(driver), context_(context) {}
@@ -75,13 +75,37 @@ class CudaPool final : public memory::Pool {
     driver_.check(driver_.cuMemcpyAsync(address_of(to), address_of(from), bytes, nullptr), "copy memory");
     driver_.check(driver_.cuStreamSynchronize(nullptr), "copy memory");
   }
+  void copy_across(std::byte* to, memory::Pool& other, const std::byte* from, size_t bytes) override {
+    auto* gpu = dynamic_cast<CudaPool*>(&other);
+    if (!gpu) return Pool::copy_across(to, other, from, bytes);
+    if (bytes == 0) return;
+    static std::mutex one_at_a_time;
+    std::lock_guard lock(one_at_a_time);
+    CudaDriver::Handle written = gpu->now();
+    use();
+    driver_.check(driver_.cuStreamWaitEvent(nullptr, written, 0), "wait for an event");
+    driver_.check(driver_.cuMemcpyPeerAsync(address_of(to), context_, address_of(from), gpu->context_, bytes, nullptr),
+                  "copy memory of another GPU");
+    CudaDriver::Handle read = now();
+    gpu->use();
+    driver_.check(driver_.cuStreamWaitEvent(nullptr, read, 0), "wait for an event");
+  }
   void drop_behind(PoolBlock, size_t) noexcept override {}
 
  private:
+  void use() { driver_.check(driver_.cuCtxSetCurrent(context_), "be used"); }
+  /// When all that it was asked for by now has happened: until this is called again.
+  CudaDriver::Handle now() {
+    use();
+    if (!now_) driver_.check(driver_.cuEventCreate(&now_, CudaDriver::disable_timing), "make an event");
+    driver_.check(driver_.cuEventRecord(now_, nullptr), "record an event");
+    return now_;
+  }
   static CudaDriver::Address address_of(const std::byte* data) { return reinterpret_cast<CudaDriver::Address>(data); }
 
   const CudaDriver& driver_;
   void* context_;
+  CudaDriver::Handle now_ = nullptr;  // an event, for good
   KeptBlocks kept_;
 };
 

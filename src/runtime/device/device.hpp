@@ -59,6 +59,8 @@ struct Launch {
   spd_call* call = nullptr;
   /// What kernels of other devices take instead: where each of their parameters stands, a number or a pointer to an array.
   std::span<const void* const> arguments = {};
+  /// The arrays among them.
+  std::span<const spd_array> arrays = {};
   /// The grid of such kernels.
   int64_t blocks = 1;
   int threads = 1;          // of a block
