@@ -32,8 +32,16 @@ def has_driver():
     return False
 
 
-def run(*arguments, gpu=None, ranks=None):
-    environment = {k: v for k, v in os.environ.items() if k != "SPDISTAL_GPU"}
+def has_nvrtc():
+    try:
+        ctypes.CDLL("libnvrtc.so")
+        return True
+    except OSError:
+        return False
+
+
+def run(*arguments, gpu=None, ranks=None, **others):
+    environment = {k: v for k, v in os.environ.items() if k != "SPDISTAL_GPU"} | others
     if gpu is not None:
         environment["SPDISTAL_GPU"] = gpu
     launcher = on_ranks(ranks) if ranks else ()
@@ -61,6 +69,45 @@ class Gpus(unittest.TestCase):
         done = run(*SPMV, gpu="yes")
         self.assertEqual(done.returncode, 2)
         self.assertIn("SPDISTAL_GPU is 'yes', neither cuda nor interpreted", done.stderr)
+
+    def test_numbers_of_gpus_that_are_none_are_refused(self):
+        for count in ("", "0", "-1", "two", "2x", "65"):
+            with self.subTest(count=count):
+                done = run(*SPMV, "-m", "2,gpu", gpu=f"interpreted:{count}")
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertIn(f"SPDISTAL_GPU is 'interpreted:{count}', and '{count}' is no number of GPUs", done.stderr)
+                self.assertIn("hint: a node has 1 to 64: interpreted:2", done.stderr)
+        for gpu in ("cuda:2", "interpreted2"):
+            done = run(*SPMV, gpu=gpu)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"SPDISTAL_GPU is '{gpu}', neither cuda nor interpreted", done.stderr)
+        done = run(*SPMV, gpu="interpreted", SPDISTAL_GPUS="0")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("SPDISTAL_GPUS is '0', which is no number of GPUs", done.stderr)
+
+    def test_a_file_that_is_no_driver_is_refused_on_all_ranks(self):
+        for ranks in (None, 2):
+            done = run(*SPMV, "-m", "2,gpu", gpu="cuda", ranks=ranks, SPDISTAL_CUDA="/no/libcuda.so")
+            self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+            self.assertIn("/no/libcuda.so is no NVIDIA driver (SPDISTAL_CUDA says that it is)", done.stderr)
+
+    def test_pieces_are_dealt_out_to_several_gpus(self):
+        for ranks, gpus, limit in ((1, 2, None), (1, 3, None), (1, 4, 2), (2, 4, None), (2, 3, 1), (3, 2, None)):
+            others = {"SPDISTAL_GPUS": str(limit)} if limit else {}
+            for name, kernel in KERNELS.items():
+                with self.subTest(ranks=ranks, gpus=gpus, limit=limit, kernel=name):
+                    done = run(*kernel, "-m", "4,gpu", "--check", gpu=f"interpreted:{gpus}", ranks=ranks, **others)
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                    self.assertIn("check: right", done.stdout)
+
+    @unittest.skipIf(not has_nvrtc(), "there is no libnvrtc.so on this machine")
+    def test_compiled_kernels_are_loaded_and_launched_on_several_gpus(self):
+        for ranks, gpus in ((1, 1), (1, 4), (2, 4), (2, 1)):
+            for name in ("SpMV", "SpMM", "SDDMM"):
+                with self.subTest(ranks=ranks, gpus=gpus, kernel=name):
+                    done = run(*KERNELS[name], "-m", "4,gpu", gpu="cuda", ranks=ranks,
+                               SPDISTAL_CUDA=SETTINGS["fake_cuda"], FAKE_CUDA_DEVICES=str(gpus))
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_kernels_are_right_where_they_are_interpreted(self):
         for name, kernel in KERNELS.items():
