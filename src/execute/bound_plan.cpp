@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "execute/move/device_moves.hpp"
 #include "notation/presence.hpp"
 
 namespace spdistal {
@@ -57,11 +58,13 @@ void BoundPlan::bind(const Homes& operands) {
   tasks_.emplace(program_, operands, result_shares_, transport_, *located_);
   launcher_.bind(*tasks_);
   notes_.expect(colours().size());
-  fetches_.bind(*tasks_, operands, numbered_by_all());
+  fetches_.bind(*tasks_, operands, numbered_by_all(), moves());
   if (!by_steps()) plan_targets({});
   writes_ = program_.plan.accesses[0].privilege == plan::Privilege::Write && tasks_->are_disjoint();
   patterns_ = std::move(there);
 }
+
+runtime::DeviceMoves* BoundPlan::moves() { return compiled_.processor == GPU ? &moves_of(process_) : nullptr; }
 
 // What the leaf tells of the plan, whatever its widths are.
 void BoundPlan::read(const lower::Lowered& kernel) {

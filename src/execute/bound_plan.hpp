@@ -54,6 +54,8 @@ class BoundPlan {
   template <class F>
   void exchanging(F&& f);
 
+  /// Of elements between pieces, where leaves run on GPUs.
+  runtime::DeviceMoves* moves();
   void read(const lower::Lowered& kernel);
   std::vector<NumberedGroup> numbered_by_all();
   void plan_targets(const StepValues& step);
@@ -63,6 +65,8 @@ class BoundPlan {
   void compute_dense(const Homes& operands, std::optional<Home>& result);
   bool can_be_in_place(const Home& result) const;
   Storage& place_of(Home& result, int64_t colour);
+  void fill(Home& result);
+  void fill(Storage& piece, const DevicePlace& device);
   void prepare_homecoming(const Home& result);
   void take_home(Home& result);
   bool rests(int64_t colour, const StepValues& step);

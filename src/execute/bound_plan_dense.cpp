@@ -11,13 +11,15 @@ namespace spdistal {
 using namespace notation;
 using runtime::Arrival;
 
-namespace {
-
-void fill(Home& home, const Scalar& value) {
-  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) home.piece(q).fill(value);
+// Where it is computed, added to or read next, as far as is known.
+void BoundPlan::fill(Storage& piece, const DevicePlace& device) {
+  if (device) View(piece, device).fill(background_);
+  else piece.fill(background_);
 }
-
-}  // namespace
+void BoundPlan::fill(Home& result) {
+  for (int64_t q = result.colours().lo; q < result.colours().hi; q++)
+    fill(result.piece(q), launcher_.device(q, result.colours()));
+}
 
 // Colours share nothing, nobody else holds copies, and nothing of the old result is read.
 bool BoundPlan::can_be_in_place(const Home& result) const {
@@ -36,7 +38,7 @@ void BoundPlan::prepare_homecoming(const Home& result) {
   runtime::together(transport_, [&] {
     homecoming_.emplace(transport_, program_.plan.accesses[0].tensor, home_region(program_.plan), result,
                         tasks_->grid(), colours(), targets_, assigns ? Arrival::Assign : Arrival::Add, operation_,
-                        &notes_.traffic);
+                        &notes_.traffic, moves());
   });
 }
 
@@ -60,13 +62,12 @@ void BoundPlan::compute_dense(const Homes& operands, std::optional<Home>& result
   // What can be computed while data is under way is, chunk by chunk; all chunks add to zeros then.
   bool in_chunks = first_.over && overlaps();
   if (in_chunks) {
-    if (*in_place_) fill(*result, background_);
-    else homecoming_->fill(background_);
+    for (int64_t c = colours().lo; c < colours().hi; c++) fill(place_of(*result, c), launcher_.device(c, colours()));
     launch_chunks(*result, When::Ready);
   }
   exchanging([&] { fetches_.finish(); });
   auto go_home = [&] {
-    if (!begun) fill(*result, background_);
+    if (!begun) fill(*result);
     begun = true;
     take_home(*result);
   };
@@ -96,7 +97,7 @@ void BoundPlan::launch_step(Home& result, const StepValues& step, Start start) {
     for (int64_t c = colours().lo; c < colours().hi; c++) {
       Storage& into = place_of(result, c);
       if (!rests(c, step)) timed(c, [&] { launcher_.compute_into(into, {c, step, start}); });
-      else if (start == Start::Zero) into.fill(background_);
+      else if (start == Start::Zero) fill(into, launcher_.device(c, colours()));
     }
   });
 }

@@ -11,9 +11,11 @@ Fetches::Fetches(runtime::Transport& transport, const lower::Distributed& progra
                  RunNotes& notes)
     : transport_(transport), program_(program), first_(first), notes_(notes), numberings_(program) {}
 
-void Fetches::bind(Tasks& tasks, const Homes& operands, std::vector<NumberedGroup> groups) {
+void Fetches::bind(Tasks& tasks, const Homes& operands, std::vector<NumberedGroup> groups,
+                   runtime::DeviceMoves* moves) {
   tasks_ = &tasks;
-  numberings_.bind(std::move(groups), tasks);
+  moves_ = moves;
+  numberings_.bind(std::move(groups), tasks, moves ? Numberings::Ghosts::Apart : Numberings::Ghosts::BehindHomes);
   pieces_.assign(program_.accesses.size(), nullptr);
   at_hand_.assign(program_.accesses.size(), {});
   kept_.clear();
@@ -56,7 +58,7 @@ std::vector<PieceNumbers> Fetches::numbers_for(size_t access, const Homes& opera
 // Collective. What is also written is copied: it changes while it is read.
 void Fetches::plan(size_t access, const Homes& operands, const StepValues& step) {
   bool written = program_.accesses[access].access.tensor == program_.leaf.result;
-  FetchRequest request{plan_of(access), tasks_->grid(), {}, {}, {}, written, &notes_.traffic};
+  FetchRequest request{plan_of(access), tasks_->grid(), {}, {}, {}, written, &notes_.traffic, moves_};
   first_.together([&] {
     for (int64_t c = 0; c < tasks_->grid().count(); c++)
       request.needs.push_back(tasks_->need(access, c, step, pieces_));

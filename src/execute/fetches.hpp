@@ -31,8 +31,8 @@ class Fetches {
   /// What is given stays where it is.
   Fetches(runtime::Transport& transport, const lower::Distributed& program, const FirstRun& first, RunNotes& notes);
 
-  /// Collective. Plans what no step cuts; the leaf allows these groups to be numbered.
-  void bind(Tasks& tasks, const Homes& operands, std::vector<NumberedGroup> groups);
+  /// Collective. Plans what no step cuts; the leaf allows these groups to be numbered. `moves` where leaves read pieces on devices.
+  void bind(Tasks& tasks, const Homes& operands, std::vector<NumberedGroup> groups, runtime::DeviceMoves* moves);
 
   /// By access; of those that steps cut, of the step at hand.
   const Tasks::Pieces& pieces() const { return pieces_; }
@@ -73,6 +73,7 @@ class Fetches {
   const FirstRun& first_;
   RunNotes& notes_;
   Tasks* tasks_ = nullptr;
+  runtime::DeviceMoves* moves_ = nullptr;
   Tasks::Pieces pieces_;
   Numberings numberings_;
   // Of accesses that steps cut: which step is at hand, and the fetches of all steps, without their values. There are as

@@ -20,10 +20,9 @@ const PatternHandle& Launcher::seen(size_t access, int64_t colour) {
   return fetches_.numberings().seen(access, colour, fetches_.pieces());
 }
 
-DevicePlace Launcher::device(int64_t colour) const {
+DevicePlace Launcher::device(int64_t colour, Range here) const {
   if (compiled_.processor == CPU) return {};
   const std::vector<memory::Place>& gpus = process_.gpus();
-  Range here = tasks_->colours();
   return gpus[size_t(runtime::Mapping(here.size(), int(gpus.size())).rank_of(colour - here.lo))];
 }
 
@@ -49,8 +48,9 @@ bool Launcher::keeps(const Storage& result, const Turn& turn) {
 }
 
 const codegen::Kernel& Launcher::code_for(const Turn& turn) {
-  const codegen::Kernel& code =
-      notes_.compiling([&]() -> const codegen::Kernel& { return leaf_for(turn).code(process_, device(turn.colour)); });
+  const codegen::Kernel& code = notes_.compiling([&]() -> const codegen::Kernel& {
+    return leaf_for(turn).code(process_, device(turn.colour, tasks_->colours()));
+  });
   if (kernel_.empty()) kernel_ = code.text();
   return code;
 }
@@ -71,7 +71,7 @@ LeafCall& Launcher::call_for(const Turn& turn) {
     size_t k = number_of(program_, access);
     operands.push_back({&piece(k, turn.colour), seen(k, turn.colour)});
   }
-  kept.call.emplace(leaf, operands, numbers_for(leaf, turn), device(turn.colour));
+  kept.call.emplace(leaf, operands, numbers_for(leaf, turn), device(turn.colour, tasks_->colours()));
   kept.pieces = std::move(there);
   return *kept.call;
 }

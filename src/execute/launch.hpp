@@ -42,6 +42,8 @@ class Launcher {
   void compute_into(Storage& result, const Turn& turn);
   Storage compute(const std::vector<Range>& ranges, const Turn& turn);
 
+  /// The GPU that a colour's leaves run on, where they do: the colours `here` of this rank are dealt out to its GPUs in blocks.
+  DevicePlace device(int64_t colour, Range here) const;
   /// Would it write values alone into a piece of a sparse result?
   bool keeps(const Storage& result, const Turn& turn);
   /// Can it be run with the numbers that pieces have?
@@ -58,8 +60,6 @@ class Launcher {
     std::vector<const void*> pieces = {};
   };
 
-  /// The GPU that a colour's leaves run on: those of this rank are dealt out to its GPUs in blocks.
-  DevicePlace device(int64_t colour) const;
   const Leaf& leaf_for(const Turn& turn);
   LeafCall& call_for(const Turn& turn);
   const Storage& piece(size_t access, int64_t colour) const { return (*fetches_.pieces()[access])[colour]; }

@@ -28,8 +28,9 @@ std::vector<NumberedGroup> find_numbered(const lower::Distributed& program, cons
   return out;
 }
 
-void Numberings::bind(std::vector<NumberedGroup> groups, Tasks& tasks) {
+void Numberings::bind(std::vector<NumberedGroup> groups, Tasks& tasks, Ghosts ghosts) {
   tasks_ = &tasks;
+  ghosts_ = ghosts;
   seen_.clear();
   chosen_.clear();
   groups_ = std::move(groups);
@@ -87,9 +88,10 @@ Numberings::ColourNumbers Numberings::choose(const NumberedGroup& group, int64_t
   std::vector<OwnRows> own;
   for (const LevelOfAccess& at : group.located) own.push_back(find_own(at, *homes[at.access], colour, all, pieces));
   const OwnRows& best = *std::ranges::max_element(own, {}, &OwnRows::found);
-  if (best.found == all.size() || (!best.home && all.is_rect())) return {};
+  bool behind_home = best.home && ghosts_ == Ghosts::BehindHomes;
+  if (best.found == all.size() || (!behind_home && all.is_rect())) return {};
+  if (!behind_home) return {Numbering{{}, 0, all}};
   ColourNumbers out{Numbering{best.rows, best.rows.size(), all - interval(best.rows)}};
-  if (!best.home) return out;
   Range rows = best.home->tails().find(best.colour, out.numbering->ghosts.size());
   out.numbering->behind += rows.lo;
   for (size_t k = 0; k < own.size(); k++)

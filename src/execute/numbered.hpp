@@ -22,8 +22,11 @@ class Numberings {
  public:
   explicit Numberings(const lower::Distributed& program) : program_(program) {}
 
+  /// Where ghosts come to lie: behind the home piece that a colour reads, or in a piece of its own with all else that it reads, as
+  /// where pieces are on devices, and the home piece may be elsewhere.
+  enum class Ghosts : uint8_t { BehindHomes, Apart };
   /// No numbers yet. Of these groups those are numbered whose coordinates are stored by what no step cuts.
-  void bind(std::vector<NumberedGroup> groups, Tasks& tasks);
+  void bind(std::vector<NumberedGroup> groups, Tasks& tasks, Ghosts ghosts);
   const std::vector<NumberedGroup>& groups() const { return groups_; }
   /// What an operand that is about to be fetched is to be numbered by, of each colour of this rank. Pieces that store the
   /// coordinates are there, or nothing is numbered by them; all that is found by them comes from `homes`, by access.
@@ -76,6 +79,7 @@ class Numberings {
 
   const lower::Distributed& program_;
   Tasks* tasks_ = nullptr;
+  Ghosts ghosts_ = Ghosts::BehindHomes;
   std::vector<NumberedGroup> groups_;
   std::map<size_t, std::vector<ColourNumbers>> chosen_;  // by group, of the colours of this rank
   std::map<std::pair<size_t, int64_t>, SeenPattern> seen_;

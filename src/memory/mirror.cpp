@@ -101,6 +101,14 @@ void Mirror::fill(Place place, std::span<const std::byte> element) {
   }
 }
 
+std::optional<Place> Mirror::device_up_to_date(std::optional<Place> wish) const {
+  std::lock_guard lock(mutex_);
+  if (newest_ == Newest::Host) return {};
+  for (const Side& side : sides_)
+    if (side.up_to_date && side.place() == wish) return wish;
+  return newest_side().place();
+}
+
 std::optional<Buffer> Mirror::newer() const {
   std::lock_guard lock(mutex_);
   if (newest_ != Newest::Devices) return {};

@@ -46,6 +46,9 @@ class Mirror {
     newest_.store(Newest::Host, std::memory_order_release);
   }
 
+  /// Is it up to date?
+  bool is_up_to_date() const { return newest_.load(std::memory_order_acquire) != Newest::Devices; }
+
   // ---- a device's side: throws OutOfMemory where that has no room ----
   /// For kernels that read it.
   std::byte* to_read(Place place);
@@ -60,6 +63,8 @@ class Mirror {
   /// Takes memory of a device that holds what the host's side is to hold.
   void adopt(Buffer device);
 
+  /// A device that is up to date, where one is: the wished for before others.
+  std::optional<Place> device_up_to_date(std::optional<Place> wish = {}) const;
   /// A copy of what is on a device, there, where that is newer than what the host has.
   std::optional<Buffer> newer() const;
 

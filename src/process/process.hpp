@@ -12,6 +12,7 @@
 #include "codegen/jit.hpp"
 #include "routine/libraries.hpp"
 #include "runtime/device/host_context.hpp"
+#include "runtime/region/device_moves.hpp"
 #include "runtime/transport/transport.hpp"
 
 namespace spdistal {
@@ -75,6 +76,7 @@ class Process {
   void wait_for_gpus();
 
   codegen::Jit jit;
+  std::unique_ptr<runtime::DeviceMoves> moves;  // of elements on GPUs: made by who first moves some
   runtime::HostContext context;
   int64_t overlap_bytes;
   routine::Libraries libraries;    // that leaf routines are of

@@ -102,10 +102,19 @@ class Gpus(unittest.TestCase):
 
     @unittest.skipIf(not has_nvrtc(), "there is no libnvrtc.so on this machine")
     def test_compiled_kernels_are_loaded_and_launched_on_several_gpus(self):
+        # What neighbours need is gathered, and results of columns are added up.
+        scattered = ("a(i) = B(i,j) * c(j)", "-f", "B:ds", "-g", "B:rmat,7,2", "-g", "c:random", "-d", "c(x) -> M(x)")
+        columns = ("a(j) = B(i,j) * c(i)", "-g", "B:random", "-g", "c:random", "-n", "i=20", "-n", "j=9", "-d", "a(x) -> M(x)",
+                   "-s", "divide(i,io,ii,M.x); reorder(io,ii,j); distribute(io)")
+        types = [("-t", f"{tensor}:{type}") for type in ("float", "complex128") for tensor in "aBc"]
+        kernels = {name: KERNELS[name] for name in ("SpMV", "SpMM", "SDDMM")}
+        for name, kernel in (("ghosts", scattered), ("sums", columns)):
+            kernels |= {name: kernel, name + " of floats": kernel + sum(types[:3], ()),
+                        name + " of complex numbers": kernel + sum(types[3:], ())}
         for ranks, gpus in ((1, 1), (1, 4), (2, 4), (2, 1)):
-            for name in ("SpMV", "SpMM", "SDDMM"):
+            for name, kernel in kernels.items():
                 with self.subTest(ranks=ranks, gpus=gpus, kernel=name):
-                    done = run(*KERNELS[name], "-m", "4,gpu", gpu="cuda", ranks=ranks,
+                    done = run(*kernel, "-m", "4,gpu", gpu="cuda", ranks=ranks,
                                SPDISTAL_CUDA=SETTINGS["fake_cuda"], FAKE_CUDA_DEVICES=str(gpus))
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 

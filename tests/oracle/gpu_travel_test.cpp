@@ -14,7 +14,7 @@ namespace {
 const bool asked_for = [] {
   const char* wanted = std::getenv("TEST_GPU");
   bool real = wanted && std::string_view(wanted) == "cuda";
-  return setenv("SPDISTAL_GPU", real ? "cuda" : "interpreted", 1) == 0;
+  return setenv("SPDISTAL_GPU", real ? "cuda" : "interpreted:4", 1) == 0;
 }();
 
 class OnGpu : public ::testing::Test {
@@ -41,7 +41,8 @@ class OnGpu : public ::testing::Test {
     for (int turn = 0; turn < 3; turn++)
       for (TensorBase* each : statements) each->compute();
     memory::Travelled after = memory::travelled();
-    return {after.to_devices - before.to_devices, after.to_host - before.to_host};
+    return {after.to_devices - before.to_devices, after.to_host - before.to_host,
+            after.between_devices - before.between_devices};
   }
 };
 
@@ -129,6 +130,79 @@ TEST_F(OnGpu, ProductsOfACpDecompositionStayThere) {
   EXPECT_EQ(bytes.to_devices, 0);
   // Every row of the product is 3, and half of that in A.
   EXPECT_EQ(gram.at({1, 2}), double(n) * 1.5 * 1.5);
+}
+
+// ---- over pieces, on several GPUs ----
+
+class OverPieces : public OnGpu {
+ public:
+  static constexpr int64_t pieces = 4;
+  OverPieces() { over(pieces); }
+  /// Everything lives on a machine of so many GPUs.
+  void over(int64_t count) {
+    M = Machine(Grid(count, GPU));
+    vector = Format({Dense}, Distribution({u}, M, {u}));
+    rows = Format({Dense, Dense}, Distribution({u, v}, M, {u}));
+    csr = Format({Dense, Compressed}, Distribution({u, v}, M, {u}));
+  }
+};
+
+TEST_F(OverPieces, NeighboursGetJustTheirGhosts) {
+  const int64_t n = 400, reach = 3;
+  Tensor<double> A("A", {n, n}, csr), x("x", {n}, vector), y("y", {n}, vector);
+  for (int64_t row = 0; row < n; row++)
+    for (int64_t column : {row - reach, row, row + 1})
+      if (column >= 0 && column < n) A.insert({row, column}, column == row ? 0.5 : 0.25);
+  A.pack();
+  x.fill([](std::span<const int64_t> at) { return double(at[0] % 5); });
+  y(i) = A(i, j) * x(j);
+  x(i) = y(i) + 1;
+  memory::Travelled bytes = moved({&y, &x});
+  EXPECT_EQ(bytes.to_host, 0);
+  EXPECT_EQ(bytes.to_devices, 0);
+  EXPECT_EQ(bytes.between_devices, 3 * (pieces - 1) * (reach + 1) * int64_t(sizeof(double)));
+}
+
+TEST_F(OverPieces, GhostsThatLieApartAreGathered) {
+  const int64_t n = 400;
+  Tensor<double> A("A", {n, n}, csr), x("x", {n}, vector), y("y", {n}, vector);
+  for (int64_t row = 0; row < n; row++) {
+    A.insert({row, row}, 0.5);
+    if (row % 50 == 0) A.insert({row, (row + 137) % n}, 0.25);  // two rows of each piece reach into others
+  }
+  A.pack();
+  x.fill([](std::span<const int64_t> at) { return double(at[0] % 5); });
+  y(i) = A(i, j) * x(j);
+  x(i) = y(i) + 1;
+  memory::Travelled bytes = moved({&y, &x});
+  EXPECT_EQ(bytes.to_host, 0);
+  EXPECT_EQ(bytes.to_devices, 0);
+  EXPECT_EQ(bytes.between_devices, 3 * 8 * int64_t(sizeof(double)));
+}
+
+TEST_F(OverPieces, ConjugateGradientsMoveTheirGhostsAndNumbers) {
+  Iterations done = solve(*this, Format({}, Distribution({}, M, {u})));
+  // An iteration: a row to each neighbour; two sums of four numbers, and one each for those who hold them too.
+  const int64_t numbers = 2 * (pieces - 1) * 2 + 3 * (pieces - 1);
+  EXPECT_EQ(done.bytes.to_host, 0);
+  EXPECT_EQ(done.bytes.to_devices, 0);
+  EXPECT_GE(done.bytes.between_devices, 3 * (2 * (pieces - 1)) * int64_t(sizeof(double)));
+  EXPECT_LE(done.bytes.between_devices, 3 * (2 * (pieces - 1) + numbers) * int64_t(sizeof(double)));
+  EXPECT_LT(done.left, 0.5);
+}
+
+TEST_F(OverPieces, SumsOfColumnsAreAddedUpOnDevices) {
+  const int64_t n = 64, m = 12;
+  Tensor<double> A("A", {n, m}, rows), x("x", {n}, vector), y("y", {m}, vector);
+  A.fill(1), x.fill(1);
+  y(j) = A(i, j) * x(i);
+  y.schedule().divide(i, k, l, pieces).reorder({k, l, j}).distribute({k});
+  memory::Travelled bytes = moved({&y});
+  EXPECT_EQ(bytes.to_host, 0);
+  EXPECT_EQ(bytes.to_devices, 0);
+  // Each piece has a part of all sums, three quarters of which belong to others.
+  EXPECT_EQ(bytes.between_devices, 3 * pieces * (m - m / pieces) * int64_t(sizeof(double)));
+  EXPECT_EQ(y.at({5}), double(n));
 }
 
 }  // namespace

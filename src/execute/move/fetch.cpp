@@ -19,6 +19,8 @@ Fetch::State::State(Transport& t, const Home& home, const FetchRequest& request)
       tensor(request.access.tensor),
       name(request.access.text),
       traffic(request.traffic),
+      moves(request.moves),
+      copies(moves && home.format().is_dense() ? Copies::OfDevices : Copies::OfHost),
       homes(home.shares()),
       home_ranks(home.shares().grid.count(), t.size()),
       task_ranks(request.colours.count(), t.size()),
@@ -41,13 +43,17 @@ void Fetch::State::connect(const Home& home, const Partition& held, const Partit
   sources = from;
   bound = memory(home);
   exchange.emplace(transport, matches, home_ranks, task_ranks, std::move(from), std::move(own),
-                   runtime::ExchangeOptions{.region = name, .traffic = traffic});
+                   runtime::ExchangeOptions{.region = name, .traffic = traffic, .moves = moves});
 }
 
-std::vector<const std::byte*> Fetch::State::memory(const Home& home) const {
-  std::vector<const std::byte*> out;
-  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) out.push_back(home.piece(q).value_bytes());
-  for (const FetchedPiece& p : pieces) out.push_back(p.own ? p.own->value_address() : nullptr);
+// What is fetched is written, not read.
+MemoryBound Fetch::State::memory(const Home& home) const {
+  MemoryBound out;
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) add_memory(out, home.piece(q), copies);
+  for (const FetchedPiece& p : pieces) {
+    out.push_back(p.own ? p.own->value_address() : nullptr);
+    if (p.own && copies == Copies::OfDevices) out.push_back(&p.own->value_mirror());
+  }
   return out;
 }
 
@@ -103,13 +109,13 @@ void Fetch::State::prepare(const Home& home) {
 void Fetch::State::start(const Home& home) {
   find_pieces(home);
   if (home.version() == brought) return;
-  std::vector<const std::byte*> now = memory(home);
+  MemoryBound now = memory(home);
   if (now != bound) {
     Instances fresh(colours);
     for (int64_t c = colours.lo; c < colours.hi; c++) {
       const FetchedPiece& p = piece(c);
       const runtime::Instance& before = (*users)[c];
-      fresh.add(p.pattern && !p.staged ? instance_of(*p.own, before.shared_layout()) : before);
+      fresh.add(p.pattern && !p.staged ? instance_of(*p.own, before.shared_layout(), copies) : before);
     }
     users = std::move(fresh);
     exchange->rebind(moved_to(*sources, home), *users);
@@ -122,8 +128,9 @@ void Fetch::State::start(const Home& home) {
   brought = home.version();  // where nothing was in the way: another run after one that failed brings it
 }
 
-// What arrives is written to memory of the host, of which devices may have copies.
+// What arrives is written to memory of the host, of which devices may have copies: exchanges that know of those see to it themselves.
 void Fetch::State::say_changed() {
+  if (copies == Copies::OfDevices) return;
   for (FetchedPiece& p : pieces)
     if (p.own) p.own->value_bytes();
 }

@@ -36,6 +36,8 @@ struct FetchRequest {
   std::vector<PieceNumbers> numbers;  // likewise, of dense tensors
   bool copy = false;                  // even of home pieces: they will change while the pieces are read
   runtime::Traffic* traffic = nullptr;
+  runtime::DeviceMoves* moves =
+      nullptr;  // of pieces that are read on devices: of a dense tensor what comes is put in place there
 };
 
 class Fetch {

@@ -75,11 +75,14 @@ Fetch::State::PlannedPiece Fetch::State::plan_box(const DenseHome& home, const F
   for (int dim : home.format().mode_order()) sides.push_back(ranges[size_t(dim)]);
   fill_up(sets);
   Space needed = product_of(home.format(), sets);
-  auto covers_all = [&](int64_t q) { return std::ranges::equal(sides, home.box(q), is_within); };
+  auto has_all = [&](int64_t q) {
+    return std::ranges::equal(sides, home.box(q), is_within) && runtime::contains(home.held[q], needed);
+  };
+  // Of several the one of the same colour: where leaves run on devices, that is on the same.
+  if (!request.copy && home.home.colours().contains(colour) && has_all(colour)) p.home = colour;
   if (!request.copy)
     for (int64_t k : home.index.meeting(sides))
-      if (int64_t q = home.home.colours().lo + k; !p.home && covers_all(q) && runtime::contains(home.held[q], needed))
-        p.home = q;
+      if (int64_t q = home.home.colours().lo + k; !p.home && has_all(q)) p.home = q;
   if (p.home) {
     Space nothing(int(home.home.order()));
     return {nothing, Layout::compact(nothing)};
@@ -142,11 +145,12 @@ void Fetch::State::plan_dense(const Home& home, const FetchRequest& request) {
     prepare(home);
     for (int64_t c = colours.lo; c < colours.hi; c++) {
       Layout& layout = layouts[size_t(c - colours.lo)];
-      own.add(piece(c).home ? Instance(home.type(), std::move(layout)) : instance_of(*piece(c).own, std::move(layout)));
+      own.add(piece(c).home ? Instance(home.type(), std::move(layout))
+                            : instance_of(*piece(c).own, std::move(layout), copies));
     }
   });
   Partition needed(request.colours, universe, colours, std::move(missing));
-  connect(home, held, needed, home_instances(home), std::move(own));
+  connect(home, held, needed, home_instances(home, copies), std::move(own));
 }
 
 }  // namespace spdistal

@@ -27,6 +27,8 @@ struct Fetch::State {
   runtime::Transport& transport;
   std::string tensor, name;
   runtime::Traffic* traffic;
+  runtime::DeviceMoves* moves;
+  Copies copies;
   Shares homes;
   runtime::Mapping home_ranks, task_ranks;
   Range colours;  // of this rank
@@ -34,7 +36,7 @@ struct Fetch::State {
   std::vector<FetchedPiece> pieces;
   std::optional<runtime::Exchange> exchange;
   std::optional<runtime::Instances> sources, users;
-  std::vector<const std::byte*> bound;  // the memory that the exchange reads and writes
+  MemoryBound bound;  // the memory that the exchange reads and writes
   uint64_t brought = 0;
   bool under_way = false;
   bool released = false;
@@ -87,7 +89,7 @@ struct Fetch::State {
 
   void allocate();
   void place_behind(FetchedPiece& piece, const Home& home);
-  std::vector<const std::byte*> memory(const Home& home) const;
+  MemoryBound memory(const Home& home) const;
   void say_changed();
   void find_pieces(const Home& home);
 };

@@ -25,9 +25,9 @@ bool has_replicas(const Home& home) {
   return false;
 }
 
-std::vector<const std::byte*> memory_of(const Home& home) {
-  std::vector<const std::byte*> out;
-  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) out.push_back(home.piece(q).value_bytes());
+MemoryBound memory_of(const Home& home, Copies copies) {
+  MemoryBound out;
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) add_memory(out, home.piece(q), copies);
   return out;
 }
 
@@ -35,7 +35,8 @@ std::vector<const std::byte*> memory_of(const Home& home) {
 
 Homecoming::Homecoming(runtime::Transport& transport, std::string tensor, std::string name, const Home& home,
                        const runtime::ColourGrid& grid, Range colours, std::vector<ResultTarget> targets,
-                       Arrival arrival, notation::AssignOp operation, runtime::Traffic* traffic)
+                       Arrival arrival, notation::AssignOp operation, runtime::Traffic* traffic,
+                       runtime::DeviceMoves* moves)
     : transport_(transport),
       tensor_(std::move(tensor)),
       name_(std::move(name)),
@@ -45,6 +46,8 @@ Homecoming::Homecoming(runtime::Transport& transport, std::string tensor, std::s
       arrival_(arrival),
       operation_(reduce_op(operation)),
       traffic_(traffic),
+      moves_(moves),
+      copies_(moves ? Copies::OfDevices : Copies::OfHost),
       has_replicas_(has_replicas(home)) {
   std::vector<std::vector<Range>> ranges;
   for (const ResultTarget& target : targets_) ranges.push_back(target.ranges);
@@ -64,11 +67,7 @@ Space Homecoming::box(int64_t colour, const Format& format) const {
 
 Storage& Homecoming::operator[](int64_t colour) { return pieces_[size_t(colour - colours_.lo)]; }
 
-void Homecoming::fill(const Scalar& value) {
-  for (Storage& piece : pieces_) piece.fill(value);
-}
-
-// What travels does so in memory of the host: it is up to date there, and what arrives is newer than any copy.
+// What travels in memory of the host is up to date there, and what arrives is newer than any copy.
 void Homecoming::bring_to_host(Home& home) {
   for (const Storage& piece : pieces_) piece.value_bytes();
   for (int64_t q = home.colours().lo; q < home.colours().hi; q++) home.piece(q).value_bytes();
@@ -84,12 +83,12 @@ void Homecoming::plan(Home& home) {
     const ResultTarget& target = targets_[size_t(c - colours_.lo)];
     Space all = box(c, home.format());
     computed.push_back(target.idle ? Space(int(home.order())) : product_of(home.format(), target.touched) & all);
-    own.add(instance_of(pieces_[size_t(c - colours_.lo)], Layout::box(all)));
+    own.add(instance_of(pieces_[size_t(c - colours_.lo)], Layout::box(all), copies_));
   }
   Partition needed(grid_, universe, colours_, std::move(computed));
   runtime::Sources who = arrival_ == Arrival::Add ? runtime::Sources::Owners : runtime::Sources::Everyone;
   instances_ = own;
-  home_instances_ = home_instances(home);
+  home_instances_ = home_instances(home, copies_);
   home_.emplace(transport_, runtime::match(transport_, held, needed, who),
                 runtime::Mapping(held.colours(), transport_.size()), runtime::Mapping(grid_.count(), transport_.size()),
                 *home_instances_, own,
@@ -97,12 +96,13 @@ void Homecoming::plan(Home& home) {
                                          .traffic = traffic_,
                                          .direction = runtime::Direction::ToSources,
                                          .arrival = arrival_,
-                                         .operation = operation_});
+                                         .operation = operation_,
+                                         .moves = moves_});
 }
 
 void Homecoming::run(Home& home) {
-  bring_to_host(home);
-  std::vector<const std::byte*> memory = memory_of(home);
+  if (copies_ == Copies::OfHost) bring_to_host(home);
+  MemoryBound memory = memory_of(home, copies_);
   if (!home_) {
     plan(home);
   } else if (memory != bound_) {
@@ -119,28 +119,42 @@ void Homecoming::refresh_replicas(Home& home) {
   if (!replicas_) {
     Sending indices(transport_.sent(), tensor_, Cargo::Indices);
     Space universe = universe_of(home.format(), home.dims());
-    runtime::Region region(name_, home.type(), held_by(home, universe), home_instances(home));
-    replicas_.emplace(runtime::replica_refresh(transport_, region, traffic_));
+    runtime::Region region(name_, home.type(), held_by(home, universe), home_instances(home, copies_));
+    replicas_.emplace(runtime::replica_refresh(transport_, region, traffic_, moves_));
   }
   Sending results(transport_.sent(), tensor_, Cargo::Results);
   replicas_->run();
 }
 
-void Homecoming::keep_here(Home& home) {
-  if (colours_.size() == 0) return;
-  bring_to_host(home);
+// Where elements are in the one piece and in those at home stays the same.
+void Homecoming::plan_here(const Home& home) {
   Space all = box(colours_.lo, home.format());
   Partition held = held_by(home, universe_of(home.format(), home.dims()));
-  Instances pieces = home_instances(home);
   Layout layout = Layout::box(all);
-  std::vector<std::byte> values;
+  instances_ = Instances(Range{colours_.lo, colours_.lo + 1});
+  instances_->add(instance_of(pieces_[0], layout, copies_));
+  home_instances_ = home_instances(home, copies_);
+  kept_.emplace();
   for (int64_t q = home.colours().lo; q < home.colours().hi; q++) {
     Space part = held[q] & all;
     if (part.empty()) continue;
-    runtime::Selection from(layout, part, home.type()), to(pieces[q].layout(), part, home.type());
-    values.resize(size_t(from.bytes()));
-    from.gather(pieces_[0].value_bytes(), values.data());
-    to.combine(values.data(), pieces[q].data(), operation_);
+    kept_->push_back({q, runtime::Selection(layout, part, home.type()),
+                      runtime::Selection((*home_instances_)[q].layout(), part, home.type()), runtime::End(moves_),
+                      runtime::End(moves_)});
+    kept_->back().between = runtime::between(kept_->back().from);
+  }
+}
+
+void Homecoming::keep_here(Home& home) {
+  if (colours_.size() == 0) return;
+  if (copies_ == Copies::OfHost) bring_to_host(home);
+  if (!kept_) plan_here(home);
+  Instances there = moved_to(*home_instances_, home);
+  const runtime::Instance& piece = (*instances_)[colours_.lo];
+  for (KeptPart& part : *kept_) {
+    std::optional<memory::Place> device = runtime::End::device_of(there[part.home]);
+    part.out.gather(piece, part.from, part.between, device);
+    part.in.combine(part.between, there[part.home], part.to, operation_);
   }
 }
 

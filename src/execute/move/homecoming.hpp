@@ -12,6 +12,7 @@
 #include "execute/move/fetch.hpp"
 #include "execute/move/reduce_op.hpp"
 #include "runtime/partition/grid.hpp"
+#include "runtime/region/ends.hpp"
 #include "runtime/region/exchange.hpp"
 #include "tensor/home.hpp"
 
@@ -29,11 +30,11 @@ class Homecoming {
   /// Collective. Of the colours of this rank. Traffic is counted under the name.
   Homecoming(runtime::Transport& transport, std::string tensor, std::string name, const Home& home,
              const runtime::ColourGrid& grid, Range colours, std::vector<ResultTarget> targets,
-             runtime::Arrival arrival, notation::AssignOp operation, runtime::Traffic* traffic);
+             runtime::Arrival arrival, notation::AssignOp operation, runtime::Traffic* traffic,
+             runtime::DeviceMoves* moves = nullptr);
 
   /// The piece to compute into.
   Storage& operator[](int64_t colour);
-  void fill(const Scalar& value);
 
   /// Collective.
   void run(Home& home);
@@ -41,9 +42,18 @@ class Homecoming {
   void keep_here(Home& home);
 
  private:
+  // What a home piece here gets of the one that was computed here.
+  struct KeptPart {
+    int64_t home;
+    runtime::Selection from, to;
+    runtime::End out, in;
+    Buffer between = {};
+  };
+
   runtime::Space box(int64_t colour, const Format& format) const;
   void bring_to_host(Home& home);
   void plan(Home& home);
+  void plan_here(const Home& home);
   void refresh_replicas(Home& home);
 
   runtime::Transport& transport_;
@@ -54,11 +64,14 @@ class Homecoming {
   runtime::Arrival arrival_;
   runtime::ReduceOp operation_;
   runtime::Traffic* traffic_;
+  runtime::DeviceMoves* moves_;  // where pieces are on devices
+  Copies copies_;
   bool has_replicas_;  // does any element of the home have several holders?
   std::vector<Storage> pieces_;
   std::optional<runtime::Exchange> home_, replicas_;
   std::optional<runtime::Instances> instances_, home_instances_;
-  std::vector<const std::byte*> bound_;  // the memory of the home that the exchanges know
+  std::optional<std::vector<KeptPart>> kept_;
+  MemoryBound bound_;  // the memory of the home that the exchanges know
 };
 
 /// Is every colour's piece a home piece of the same colour, all of it and nobody else's? Of the colours of this rank.

@@ -121,31 +121,45 @@ Partition held_by(const Home& home, const Space& universe) {
 }
 
 namespace {
-std::shared_ptr<memory::Buffer> memory_of(const Storage& storage) {
-  std::span<std::byte> bytes{const_cast<std::byte*>(storage.value_bytes()),
+
+const std::byte* bytes_of(const Storage& storage, Copies copies) {
+  return copies == Copies::OfHost ? storage.value_bytes() : storage.value_address();
+}
+
+std::shared_ptr<memory::Buffer> memory_of(const Storage& storage, Copies copies) {
+  std::span<std::byte> bytes{const_cast<std::byte*>(bytes_of(storage, copies)),
                              size_t(storage.nnz()) * size_of(storage.type())};
   return std::make_shared<memory::Buffer>(memory::Buffer::borrowed(bytes));
 }
+
 }  // namespace
 
-Instance instance_of(const Storage& storage, Layout layout) {
-  return instance_of(storage, std::make_shared<const Layout>(std::move(layout)));
+Instance instance_of(const Storage& storage, Layout layout, Copies copies) {
+  return instance_of(storage, std::make_shared<const Layout>(std::move(layout)), copies);
 }
-Instance instance_of(const Storage& storage, std::shared_ptr<const Layout> layout) {
-  return Instance(storage.type(), std::move(layout), memory_of(storage));
+Instance instance_of(const Storage& storage, std::shared_ptr<const Layout> layout, Copies copies) {
+  std::shared_ptr<memory::Buffer> memory = memory_of(storage, copies);
+  return Instance(storage.type(), std::move(layout), std::move(memory),
+                  copies == Copies::OfDevices ? &storage.value_mirror() : nullptr);
+}
+
+void add_memory(MemoryBound& to, const Storage& storage, Copies copies) {
+  to.push_back(bytes_of(storage, copies));
+  if (copies == Copies::OfDevices) to.push_back(&storage.value_mirror());
 }
 
 Instances moved_to(const Instances& instances, const Home& home) {
   Instances out(instances.colours());
   for (int64_t c = out.colours().lo; c < out.colours().hi; c++)
-    out.add(Instance(home.type(), instances[c].shared_layout(), memory_of(home.piece(c))));
+    out.add(instance_of(home.piece(c), instances[c].shared_layout(),
+                        instances[c].mirror() ? Copies::OfDevices : Copies::OfHost));
   return out;
 }
 
-Instances home_instances(const Home& home) {
+Instances home_instances(const Home& home, Copies copies) {
   Instances out(home.colours());
   for (int64_t c = home.colours().lo; c < home.colours().hi; c++)
-    out.add(instance_of(home.piece(c), Layout::box(Space(box_of(home.piece(c))))));
+    out.add(instance_of(home.piece(c), Layout::box(Space(box_of(home.piece(c)))), copies));
   return out;
 }
 

@@ -5,16 +5,19 @@
 #include <optional>
 
 #include "base/require.hpp"
+#include "memory/copy.hpp"
+#include "runtime/region/ends.hpp"
 #include "runtime/region/exchange_plan.hpp"
 #include "runtime/transport/agree.hpp"
 
 namespace spdistal::runtime {
 namespace {
 
-/// The one stretch of one piece that all parts of a message are, in order; length 0 where they are not. `end` says which
-/// end of the parts is the piece on this rank.
-Run single_run(const Message& message, int64_t MessagePart::*end) {
+/// The one stretch of one piece that all parts of a message are, in order; length 0 where they are not, or where the piece may be
+/// up to date on a device alone. `end` says which end of the parts is the piece on this rank.
+Run single_run(const Message& message, const Instances& pieces, int64_t MessagePart::*end) {
   Run all{0, 0};
+  if (pieces[message.parts[0].*end].mirror()) return all;
   for (const MessagePart& part : message.parts) {
     Run run = part.selection.single();
     if (run.length == 0 || part.*end != message.parts[0].*end) return {0, 0};
@@ -22,6 +25,22 @@ Run single_run(const Message& message, int64_t MessagePart::*end) {
     all = all.length == 0 ? run : Run{all.offset, all.length + run.length};
   }
   return all;
+}
+
+/// The end of a part of a message that is on this rank, where devices have copies of its instance.
+struct PartEnd {
+  End end;
+  Buffer between = {};
+};
+/// Those of a copy.
+struct CopyEnds {
+  End from, to;
+  Buffer between = {};
+};
+
+Buffer& room_for(const Selection& elements, Buffer& room) {
+  if (room.size() == 0) room = between(elements);
+  return room;
 }
 
 /// Something to add to an element's owner: a part of a message, or a copy within the rank.
@@ -52,6 +71,8 @@ struct Exchange::State {
   std::vector<int64_t> gathered_counts, gathered_offsets;  // of the collective, where it is one
   std::optional<int64_t> gathered_into;                    // the colour whose piece it fills, if there is one
   std::vector<Summand> additions;
+  std::vector<std::vector<PartEnd>> out_ends, in_ends;  // of the messages, part by part
+  std::vector<CopyEnds> copy_ends;
   std::vector<std::pair<Count*, Count>> counts;
   // Messages out are waited for after those in are unpacked; where there is nothing to unpack, with them.
   Pending receiving, sending;
@@ -70,12 +91,15 @@ struct Exchange::State {
     size_t bytes = size_t(gathered_offsets.back() + gathered_counts.back());
     return {gathered_into ? to()[*gathered_into].data() : gathered.data(), bytes};
   }
+  void prepare_ends();
   void prepare_staging();
   void allocate_staging();
   void prepare_counts();
   void send(size_t k);
+  void copy(const Copy& copy, CopyEnds& ends);
   void unpack();
   void add_in_order();
+  void add(const Copy& copy, CopyEnds& ends);
 };
 
 Exchange::Exchange(Transport& transport, const std::vector<Match>& matches, const Mapping& source_ranks,
@@ -103,6 +127,7 @@ void Exchange::State::prepare() {
   for (const Instances* instances : {&sources, &users})
     for (const Instance& instance : *instances) element = size_of(instance.type());
   if (collective()) try_gather_in_place();
+  prepare_ends();
   prepare_staging();
   allocate_staging();
   unpacks = !gathered_into && std::ranges::any_of(in_direct, [](const Run& run) { return run.length == 0; });
@@ -144,7 +169,7 @@ void Exchange::State::try_gather_in_place() {
   };
   if (piece.layout().extent() * int64_t(element) != gathered_offsets.back() + gathered_counts.back()) return;
   for (const Message& message : plan.in)
-    if (message.parts[0].to != user || !fits(size_t(message.peer), single_run(message, &MessagePart::to))) return;
+    if (message.parts[0].to != user || !fits(size_t(message.peer), single_run(message, to(), &MessagePart::to))) return;
   int64_t own = 0;
   for (const Copy& copy : plan.copies) {
     if (copy.to != user || from()[copy.from].shares_memory_with(piece)) return;
@@ -157,21 +182,33 @@ void Exchange::State::try_gather_in_place() {
       if (!contains(piece.layout().where(), part.elements)) return;
       mine.parts.push_back({part.from, user, Selection(piece.layout(), part.elements, piece.type()), 0, part.elements});
     }
-    if (!fits(size_t(transport.rank()), single_run(mine, &MessagePart::to))) return;
+    if (!fits(size_t(transport.rank()), single_run(mine, to(), &MessagePart::to))) return;
   }
   gathered_into = user;
   plan.copies.clear();
 }
 
+void Exchange::State::prepare_ends() {
+  auto ends = [&](const std::vector<Message>& messages, std::vector<std::vector<PartEnd>>& out) {
+    for (const Message& message : messages) {
+      out.emplace_back();
+      for (size_t p = 0; p < message.parts.size(); p++) out.back().push_back({End(options.moves)});
+    }
+  };
+  ends(plan.out, out_ends);
+  ends(plan.in, in_ends);
+  for (size_t k = 0; k < plan.copies.size(); k++) copy_ends.push_back({End(options.moves), End(options.moves)});
+}
+
 void Exchange::State::prepare_staging() {
   for (const Message& message : plan.out) {
-    out_direct.push_back(single_run(message, &MessagePart::from));
+    out_direct.push_back(single_run(message, from(), &MessagePart::from));
     bool staged = out_direct.back().length == 0 && (!collective() || out_sizes.empty());
     out_sizes.push_back(staged ? size_t(message.bytes) : 0);
   }
   for (const Message& message : plan.in) {
     // What is added cannot arrive in place.
-    in_direct.push_back(adds() || collective() ? Run{0, 0} : single_run(message, &MessagePart::to));
+    in_direct.push_back(adds() || collective() ? Run{0, 0} : single_run(message, to(), &MessagePart::to));
     in_sizes.push_back(in_direct.back().length == 0 && !collective() ? size_t(message.bytes) : 0);
   }
 }
@@ -189,6 +226,10 @@ void Exchange::release() {
   s.out_staging.clear();
   s.in_staging.clear();
   s.gathered = Buffer();
+  for (auto* ends : {&s.out_ends, &s.in_ends})
+    for (std::vector<PartEnd>& parts : *ends)
+      for (PartEnd& part : parts) part.between = Buffer();
+  for (CopyEnds& ends : s.copy_ends) ends.between = Buffer();
   s.has_staging = false;
 }
 
@@ -211,8 +252,14 @@ void Exchange::State::send(size_t k) {
     const Instance& instance = from()[message.parts[0].from];
     bytes = {instance.data() + size_t(run.offset) * element, size_t(message.bytes)};
   } else {
-    for (const MessagePart& part : message.parts)
-      part.selection.gather(from()[part.from].data(), out_staging[k].data() + part.offset);
+    for (size_t p = 0; p < message.parts.size(); p++) {
+      const MessagePart& part = message.parts[p];
+      PartEnd& here = out_ends[k][p];
+      const Instance& piece = from()[part.from];
+      std::byte* into = out_staging[k].data() + part.offset;
+      if (!End::device_of(piece)) part.selection.gather(piece.to_read(), into);
+      else here.end.gather_to_host(piece, part.selection, room_for(part.selection, here.between), into);
+    }
   }
   if (collective()) transport.allgatherv(bytes, gathered_bytes(), gathered_counts, receiving);
   else transport.send(bytes, message.peer, tag, unpacks ? sending : receiving);
@@ -238,7 +285,7 @@ void Exchange::start() {
     for (size_t k = 0; k < s.plan.out.size(); k++) s.send(k);
   }
   if (!s.adds())
-    for (const Copy& copy : s.plan.copies) copy.elements.run(s.from()[copy.from].data(), s.to()[copy.to].data());
+    for (size_t k = 0; k < s.plan.copies.size(); k++) s.copy(s.plan.copies[k], s.copy_ends[k]);
 }
 
 bool Exchange::poll() {
@@ -251,28 +298,60 @@ void Exchange::State::unpack() {
     if (in_direct[k].length > 0) continue;
     const std::byte* bytes =
         collective() ? gathered.data() + gathered_offsets[size_t(plan.in[k].peer)] : in_staging[k].data();
-    for (const MessagePart& part : plan.in[k].parts) part.selection.scatter(bytes + part.offset, to()[part.to].data());
+    for (size_t p = 0; p < plan.in[k].parts.size(); p++) {
+      const MessagePart& part = plan.in[k].parts[p];
+      const Instance& target = to()[part.to];
+      if (!End::device_of(target)) {
+        part.selection.scatter(bytes + part.offset, target.to_change());
+        continue;
+      }
+      PartEnd& here = in_ends[k][p];
+      memory::copy_bytes(room_for(part.selection, here.between).data(), bytes + part.offset,
+                         size_t(part.selection.bytes()));
+      here.end.scatter(here.between, target, part.selection);
+    }
   }
+}
+
+void Exchange::State::copy(const Copy& copy, CopyEnds& ends) {
+  const Instance &source = from()[copy.from], &target = to()[copy.to];
+  if (!source.mirror() && !target.mirror()) return copy.elements.run(source.data(), target.data());
+  copy_elements(copy.elements, source, copy.source, ends.from, target, copy.target, ends.to, ends.between);
 }
 
 void Exchange::State::add_in_order() {
   for (const Summand& addition : additions) {
-    if (!addition.copy) {
-      const MessagePart& part = plan.in[addition.message].parts[addition.part];
-      part.selection.combine(in_staging[addition.message].data() + part.offset, to()[part.to].data(),
-                             options.operation);
+    if (addition.copy) {
+      add(*addition.copy, copy_ends[size_t(addition.copy - plan.copies.data())]);
       continue;
     }
-    const Copy& copy = *addition.copy;
-    const std::byte* source = from()[copy.from].data();
-    if (Run run = copy.source.single(); run.length > 0) {
-      source += size_t(run.offset) * element;
-    } else {
-      copy.source.gather(source, scratch.data());
-      source = scratch.data();
+    const MessagePart& part = plan.in[addition.message].parts[addition.part];
+    const Instance& target = to()[part.to];
+    const std::byte* bytes = in_staging[addition.message].data() + part.offset;
+    if (!End::device_of(target)) {
+      part.selection.combine(bytes, target.to_change(), options.operation);
+      continue;
     }
-    copy.target.combine(source, to()[copy.to].data(), options.operation);
+    PartEnd& here = in_ends[addition.message][addition.part];
+    memory::copy_bytes(room_for(part.selection, here.between).data(), bytes, size_t(part.selection.bytes()));
+    here.end.combine(here.between, target, part.selection, options.operation);
   }
+}
+
+void Exchange::State::add(const Copy& copy, CopyEnds& ends) {
+  const Instance &piece = from()[copy.from], &target = to()[copy.to];
+  if (piece.mirror() || target.mirror()) {
+    ends.from.gather(piece, copy.source, room_for(copy.source, ends.between), End::device_of(target));
+    return ends.to.combine(ends.between, target, copy.target, options.operation);
+  }
+  const std::byte* source = piece.data();
+  if (Run run = copy.source.single(); run.length > 0) {
+    source += size_t(run.offset) * element;
+  } else {
+    copy.source.gather(source, scratch.data());
+    source = scratch.data();
+  }
+  copy.target.combine(source, target.data(), options.operation);
 }
 
 void Exchange::finish() {

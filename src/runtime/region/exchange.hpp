@@ -4,6 +4,9 @@
 //   start()   receives are posted, messages packed and sent, local copies made
 //   finish()  messages are waited for and unpacked
 //
+// Instances may lie on devices (`Instance::mirror`): where one is up to date, what is sent is gathered there, and what arrives is put in its
+// place there, so that nothing else travels.
+//
 // Between the two, any number of other exchanges may be under way. After planning there is no set computation and no
 // allocation. Always holds: instances of one exchange are not written between start and finish by anyone else.
 #pragma once
@@ -12,6 +15,7 @@
 #include <vector>
 
 #include "runtime/partition/match.hpp"
+#include "runtime/region/device_moves.hpp"
 #include "runtime/region/instance.hpp"
 #include "runtime/region/selection.hpp"
 #include "runtime/region/traffic.hpp"
@@ -34,6 +38,7 @@ struct ExchangeOptions {
   Direction direction = Direction::ToUsers;
   Arrival arrival = Arrival::Assign;
   ReduceOp operation = ReduceOp::Sum;
+  DeviceMoves* moves = nullptr;  // where instances lie on devices too; outlives the exchange
 };
 
 class Exchange {

@@ -29,6 +29,12 @@ class Instance {
       : type_(type), layout_(std::move(layout)), buffer_(std::move(buffer)) {
     require(buffer_->size() >= bytes_for(layout_->extent(), type_), "an instance fits its memory");
   }
+  /// Memory of the host that has copies on devices.
+  Instance(ScalarType type, std::shared_ptr<const Layout> layout, std::shared_ptr<Buffer> buffer,
+           memory::Mirror* mirror)
+      : Instance(type, std::move(layout), std::move(buffer)) {
+    mirror_ = mirror;
+  }
   Instance(ScalarType type, Layout layout) : Instance(type, std::make_shared<const Layout>(std::move(layout))) {}
 
   ScalarType type() const { return type_; }
@@ -36,6 +42,17 @@ class Instance {
   const std::shared_ptr<const Layout>& shared_layout() const { return layout_; }
   const std::shared_ptr<Buffer>& buffer() const { return buffer_; }
   std::byte* data() const { return buffer_->data(); }
+  /// The memory as it is to be read, or changed, on the host: up to date there, whatever devices have.
+  const std::byte* to_read() const {
+    if (mirror_) mirror_->look();
+    return data();
+  }
+  std::byte* to_change() const {
+    if (mirror_) mirror_->change();
+    return data();
+  }
+  /// Of memory that has copies on devices; else null. It lives as long as whose memory it is.
+  memory::Mirror* mirror() const { return mirror_; }
 
   /// The memory as values, in the order of the layout.
   template <class T>
@@ -57,6 +74,7 @@ class Instance {
   ScalarType type_;
   std::shared_ptr<const Layout> layout_;
   std::shared_ptr<Buffer> buffer_;
+  memory::Mirror* mirror_ = nullptr;
 };
 
 /// The instances of consecutive colours, those of this rank.

@@ -6,6 +6,6 @@
 namespace spdistal::runtime {
 
 /// Collective. The exchange that brings every replica the value of its owner.
-Exchange replica_refresh(Transport& transport, const Region& region, Traffic* traffic);
+Exchange replica_refresh(Transport& transport, const Region& region, Traffic* traffic, DeviceMoves* moves = nullptr);
 
 }  // namespace spdistal::runtime

@@ -36,7 +36,8 @@ std::vector<Run> runs_of(const Layout& layout, const Space& set) {
 
 }  // namespace
 
-Selection::Selection(const Layout& layout, const Space& set, ScalarType type) : type_(type) {
+Selection::Selection(const Layout& layout, const Space& set, ScalarType type)
+    : type_(type), is_narrow_(layout.extent() <= INT32_MAX) {
   runs_ = runs_of(layout, set);
   for (const Run& run : runs_) count_ += run.length;
   if (runs_.size() == 1) single_ = runs_[0];
@@ -46,9 +47,22 @@ Selection::Selection(const Layout& layout, const Space& set, ScalarType type) : 
     for (const Run& run : runs_)
       for (int64_t k = 0; k < run.length; k++) places.push_back(decltype(places[0] + 0)(run.offset + k));
   };
-  if (layout.extent() <= INT32_MAX) list(narrow_);
+  if (is_narrow_) list(narrow_);
   else list(wide_);
   runs_ = {};
+}
+
+Buffer Selection::places() const {
+  auto listed = [&](auto zero, const auto& list) {
+    using I = decltype(zero);
+    Buffer out = Buffer::uninitialized(size_t(count_) * sizeof(I));
+    I* place = reinterpret_cast<I*>(out.data());
+    for (const Run& run : runs_)
+      for (int64_t k = 0; k < run.length; k++) *place++ = I(run.offset + k);
+    for (auto there : list) *place++ = I(there);
+    return out;
+  };
+  return is_narrow_ ? listed(int32_t(), narrow_) : listed(int64_t(), wide_);
 }
 
 void Selection::gather(const std::byte* memory, std::byte* to) const {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "memory/buffer.hpp"
 #include "runtime/region/layout.hpp"
 #include "runtime/transport/transport.hpp"
 #include "spdistal/scalar_type.hpp"
@@ -24,6 +25,9 @@ class Selection {
   int64_t bytes() const { return count_ * int64_t(size_of(type_)); }
   /// The one run of all the elements; length 0 where they are not one run.
   Run single() const { return single_; }
+  /// All places, one by one: int32_t where the layout is no larger, else int64_t.
+  Buffer places() const;
+  bool has_narrow_places() const { return is_narrow_; }
   /// to[k] = memory[place k], memory[place k] = from[k], memory[place k] = memory[place k] op from[k].
   void gather(const std::byte* memory, std::byte* to) const;
   void scatter(const std::byte* from, std::byte* memory) const;
@@ -31,6 +35,7 @@ class Selection {
 
  private:
   ScalarType type_;
+  bool is_narrow_;
   int64_t count_ = 0;
   Run single_{0, 0};
   // One of these three.
@@ -48,10 +53,12 @@ class LocalCopy {
   bool in_place() const { return in_place_; }
   int64_t bytes() const { return bytes_; }
 
- private:
   struct Step {
     int64_t from, to, length;
   };
+  const std::vector<Step>& steps() const { return steps_; }
+
+ private:
   size_t element_;
   std::vector<Step> steps_;
   bool in_place_ = true;
