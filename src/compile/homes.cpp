@@ -12,7 +12,7 @@ using runtime::Space;
 
 namespace {
 
-// The level whose positions a variable counts, and the loops that deal them out, in order.
+// The level whose positions a variable counts, and the loops that deal them out, each what the one before leaves.
 struct PositionLoops {
   size_t level;
   std::vector<IndexVar> loops;
@@ -86,12 +86,9 @@ Shares homes_of(const TensorVar& tensor, int ranks) {
       share.fused.push_back(std::move(range));
     }
     for (const PositionLoops& p : positions) {
-      int64_t part = 0, of = 1;
-      for (const IndexVar& loop : p.loops) {
-        part = part * bounds.size(loop) + values.at(loop);
-        of *= bounds.size(loop);
-      }
-      share.positions.push_back({p.level, part, of});
+      NestedParts part;
+      for (const IndexVar& loop : p.loops) part.parts.push_back({values.at(loop), bounds.size(loop)});
+      share.positions.push_back({p.level, std::move(part)});
     }
     out.of.push_back(std::move(share));
   }

@@ -223,10 +223,12 @@ bool BoundPlan::matches_positions() const {
   int64_t count = tasks_->grid().count(), all = tasks_->positions(operand.access, last);
   if (result_shares_.grid.count() != count) return false;
   for (int64_t c = 0; c < count; c++) {
+    const std::vector<PositionBlock>& blocks = result_shares_.of[size_t(c)].positions;
+    if (blocks.size() != 1 || blocks[0].level != last) return false;
     Share wanted = whole_share(result_dims_);
-    wanted.positions.push_back({last, c, count});
+    wanted.positions = blocks;
     Range mine = tasks_->is_idle(c, {}) ? Range{0, 0} : tasks_->split_positions(shared_->access, c);
-    Range share = block(all, count, c);
+    Range share = blocks[0].part.of(all);
     bool same = mine == share || (mine.size() <= 0 && share.size() <= 0);
     if (!same || !(result_shares_.of[size_t(c)] == wanted)) return false;
   }

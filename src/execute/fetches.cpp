@@ -38,7 +38,7 @@ const Home& Fetches::source(size_t access, const Homes& operands) {
     Shares shares{runtime::ColourGrid({transport_.size()}), {}};
     for (int r = 0; r < transport_.size(); r++) {
       shares.of.push_back(whole_share(home.dims()));
-      shares.of.back().positions.push_back({split->level, r, transport_.size()});
+      shares.of.back().positions.push_back({split->level, {{{r, transport_.size()}}}});
     }
     runtime::Sending anew(transport_.sent(), plan_of(access).tensor, runtime::Cargo::Redistribution);
     copy.home = redistribute(transport_, home, home.format(), std::move(shares));

@@ -56,7 +56,7 @@ std::optional<Stretch> stretch_of(const Share& share, const Format& format, cons
 
 std::vector<int64_t> parts_of(const Share& share) {
   std::vector<int64_t> out;
-  for (const PositionBlock& block : share.positions) out.push_back(block.part);
+  for (const PositionBlock& block : share.positions) out.push_back(block.part.number());
   return out;
 }
 

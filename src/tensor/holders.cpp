@@ -49,11 +49,11 @@ Holders::Holders(const Shares& shares, const Format& format, const std::vector<i
     Intervals conditions;
     size_t s = splits_.size();
     for (int64_t c : alive_) {
-      int64_t part = shares.of[size_t(c)].positions[s].part;
+      int64_t part = shares.of[size_t(c)].positions[s].part.number();
       conditions.emplace_back(Range{part, part + 1}, c);
     }
-    splits_.push_back({split.level, split.of});
-    add_axis({}, s, conditions, {0, split.of});
+    splits_.push_back({split.level, split.part});
+    add_axis({}, s, conditions, {0, split.part.count()});
   }
 }
 

@@ -20,7 +20,7 @@ class Holders {
   /// The position blocks that any share speaks of, in the order of their levels.
   struct Split {
     size_t level;
-    int64_t of;
+    NestedParts parts;  // those of any share: all are alike
   };
   const std::vector<Split>& splits() const { return splits_; }
 

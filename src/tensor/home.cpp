@@ -107,7 +107,7 @@ void Home::find_cuts(Plan& plan, const std::vector<Storage>& pieces, const std::
     Cuts& cuts = plan.cuts.emplace_back();
     for (const PositionBlock& split : plan.simple.of[size_t(plan.colours.lo) + i].positions)
       if (split.level >= plan.tree.tail())
-        cuts.cuts.push_back({split.level, block(plan.counts.positions[split.level], split.of, split.part)});
+        cuts.cuts.push_back({split.level, split.part.of(plan.counts.positions[split.level])});
     if (cuts.cuts.empty()) continue;
     if (plan.counts.ordered) {
       size_t end = plan.tree.counted().back().end;

@@ -91,7 +91,7 @@ void find_parts(const Making& making, std::span<const int64_t> numbers, const Pa
   for (const Holders::Split& split : making.holders.splits()) {
     int64_t position = numbers[*making.tree.counted_at(split.level)] * making.tree.per_node(split.level) +
                        making.tree.offset(split.level, path.data());
-    parts.push_back(block_of(making.positions(split.level), split.of, position));
+    parts.push_back(split.parts.number_with(making.positions(split.level), position));
   }
 }
 
@@ -106,7 +106,7 @@ std::vector<Range> parts_below(const Making& making, const Path& path, std::span
     int64_t first = number * per + making.tree.offset(split.level, first_path.data());
     int64_t last = below ? first + making.tree.per_tail_node(split.level) - 1 : first;
     int64_t all = making.positions(split.level);
-    parts.push_back({block_of(all, split.of, first), block_of(all, split.of, last) + 1});
+    parts.push_back({split.parts.number_with(all, first), split.parts.number_with(all, last) + 1});
   }
   return parts;
 }
@@ -177,7 +177,7 @@ bool has_element(const Making& making, const Share& share, std::span<const int64
       if (split.level < tail) continue;
       int64_t number = node[tail + *making.tree.counted_at(split.level)];
       int64_t position = number * making.tree.per_node(split.level) + making.tree.offset(split.level, path.data());
-      found = found && block(making.positions(split.level), split.of, split.part).contains(position);
+      found = found && split.part.of(making.positions(split.level)).contains(position);
     }
   });
   return found;
@@ -240,7 +240,7 @@ std::vector<Range> ranges_of_blocks(const Making& making, const Share& share, st
         first_path.resize(split.level + 1);
         int64_t above = first_node[tree.tail() + *tree.counted_at(split.level)] * tree.per_node(split.level) +
                         tree.offset(split.level, first_path.data());
-        Range positions = block(making.positions(split.level), split.of, split.part);
+        Range positions = split.part.of(making.positions(split.level));
         int64_t step = per / here, lo = std::max<int64_t>(0, positions.lo - above),
                 hi = std::min(per, positions.hi - above);
         Range side{lo / step % tree.extent(k), (hi - 1) / step % tree.extent(k) + 1};

@@ -64,6 +64,44 @@ bool within(const FusedRange& fused, const std::vector<size_t>& dims) {
 
 }  // namespace
 
+int64_t NestedParts::count() const {
+  int64_t out = 1;
+  for (const Part& part : parts) out *= part.of;
+  return out;
+}
+
+int64_t NestedParts::number() const {
+  int64_t out = 0;
+  for (const Part& part : parts) out = out * part.of + part.number;
+  return out;
+}
+
+Range NestedParts::of(int64_t things) const {
+  Range out{0, things};
+  int64_t size = things;  // of the part if it were full
+  for (const Part& part : parts) {
+    size = block_size(size, part.of);
+    out.lo = size == 0 || part.number > out.size() / size ? out.hi : out.lo + part.number * size;
+    out.hi = out.lo + std::min(out.size(), size);
+  }
+  return out;
+}
+
+int64_t NestedParts::number_with(int64_t things, int64_t thing) const {
+  int64_t out = 0, size = things;
+  for (const Part& part : parts) {
+    size = block_size(size, part.of);
+    out = out * part.of + thing / size;
+    thing %= size;
+  }
+  return out;
+}
+
+bool NestedParts::are_alike(const NestedParts& other) const {
+  return std::equal(parts.begin(), parts.end(), other.parts.begin(), other.parts.end(),
+                    [](const Part& a, const Part& b) { return a.of == b.of; });
+}
+
 Share whole_share(const std::vector<int64_t>& dims) {
   Share out;
   for (int64_t dim : dims) out.coordinates.push_back(Space::interval(0, dim));
@@ -116,13 +154,15 @@ Result<> check(const Shares& shares, const Format& format, const std::vector<int
                           "split one of the dimensions, or the non-zeros"};
     }
     for (const PositionBlock& block : share.positions)
-      if (block.level >= dims.size() || block.of < 1 || block.part < 0 || block.part >= block.of)
-        return refuse_share(fmt::format("takes part {} of {} of level {}", block.part, block.of, block.level));
+      for (const auto& [part, of] : block.part.parts)
+        if (block.level >= dims.size() || of < 1 || part < 0 || part >= of)
+          return refuse_share(fmt::format("takes part {} of {} of level {}", part, of, block.level));
     if (holds_nothing(share, dims)) continue;
     if (!first) first = &share;
     bool alike = first->positions.size() == share.positions.size();
     for (size_t k = 0; alike && k < share.positions.size(); k++)
-      alike = first->positions[k].level == share.positions[k].level && first->positions[k].of == share.positions[k].of;
+      alike = first->positions[k].level == share.positions[k].level &&
+              first->positions[k].part.are_alike(share.positions[k].part);
     if (!alike) return refuse_share("splits other positions than that of another colour");
   }
   return {};
@@ -135,10 +175,10 @@ Shares simplified(Shares shares, const Format& format, const std::vector<int64_t
       if (tree.counted_at(split.level)) continue;
       std::vector<size_t> fused(format.mode_order().begin(),
                                 format.mode_order().begin() + std::ptrdiff_t(split.level) + 1);
-      share.fused.push_back({std::move(fused), block(tree.per_node(split.level), split.of, split.part)});
+      share.fused.push_back({std::move(fused), split.part.of(tree.per_node(split.level))});
     }
     std::erase_if(share.positions,
-                  [&](const PositionBlock& split) { return split.of == 1 || !tree.counted_at(split.level); });
+                  [&](const PositionBlock& split) { return split.part.count() == 1 || !tree.counted_at(split.level); });
     std::stable_sort(share.positions.begin(), share.positions.end(),
                      [](const PositionBlock& a, const PositionBlock& b) { return a.level < b.level; });
     std::erase_if(share.fused, [&](FusedRange& fused) {
@@ -184,7 +224,7 @@ bool may_meet(const Share& a, const Share& b, const Format& format, size_t level
       if (x.dims == y.dims && within(x, dims) && runtime::is_empty(runtime::common(x.range, y.range))) return false;
   for (const PositionBlock& x : a.positions)
     for (const PositionBlock& y : b.positions)
-      if (x.level == y.level && x.of == y.of && x.part != y.part && x.level < levels) return false;
+      if (x.level == y.level && x.part.are_alike(y.part) && x.part != y.part && x.level < levels) return false;
   return true;
 }
 
@@ -201,7 +241,7 @@ std::vector<std::vector<Range>> boxes_of(const Shares& shares, const Format& for
     for (size_t k = 0; k < levels; k++) box.push_back(sides[size_t(format.mode_order()[k])]);
     if (holds_nothing(share, dims)) continue;
     for (const PositionBlock& block : share.positions)
-      if (block.level < levels) box.push_back({block.part, block.part + 1});
+      if (block.level < levels) box.push_back({block.part.number(), block.part.number() + 1});
     splits = std::max(splits, box.size() - levels);
   }
   for (std::vector<Range>& box : out) box.resize(levels + splits);  // those that hold nothing have empty sides
@@ -238,8 +278,10 @@ uint64_t hash(const Share& share) {
     out.all(std::span<const size_t>(fused.dims));
     out.word(uint64_t(fused.range.lo)), out.word(uint64_t(fused.range.hi));
   }
-  for (const PositionBlock& block : share.positions)
-    out.word(block.level), out.word(uint64_t(block.part)), out.word(uint64_t(block.of));
+  for (const PositionBlock& block : share.positions) {
+    out.word(block.level);
+    for (const auto& [part, of] : block.part.parts) out.word(uint64_t(part)), out.word(uint64_t(of));
+  }
   return out.value();
 }
 

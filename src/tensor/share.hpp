@@ -3,7 +3,7 @@
 //
 //   rows in blocks        coordinates[0] = [0, 4)            of colour 0
 //   a copy everywhere     all coordinates                    of every colour
-//   equal shares of       positions = {level 1, part 0, of 3}
+//   equal shares of       positions = {level 1, part 0 of 3}
 //   the non-zeros
 //
 // A colour holds the elements that satisfy all of its share. Shares may overlap; together they hold every element.
@@ -27,10 +27,34 @@ struct FusedRange {
   bool operator==(const FusedRange&) const = default;
 };
 
-/// The position at a level of the whole tensor lies in block(positions, of, part).
+/// A part of a row of things, or a part of such a part, as loops leave it that are divided again and again: every part is
+/// divided as if it were of full size, and what lies beyond its end is left out.
+///
+///   of 5 things   1 of 2             [3, 5)
+///                 0 of 2, 1 of 2     [2, 3)     blocks of 3, and blocks of 2 of each 3
+///                 1 of 2, 1 of 2     [5, 5)
+struct NestedParts {
+  struct Part {
+    int64_t number, of;
+    bool operator==(const Part&) const = default;
+  };
+  std::vector<Part> parts;  // outermost first
+  bool operator==(const NestedParts&) const = default;
+
+  /// How many parts there are of the innermost kind, and which of them this is, in order.
+  int64_t count() const;
+  int64_t number() const;
+  /// The things that it has, of so many.
+  Range of(int64_t things) const;
+  /// Which of all parts like this one has a thing.
+  int64_t number_with(int64_t things, int64_t thing) const;
+  bool are_alike(const NestedParts& other) const;
+};
+
+/// The position at a level of the whole tensor lies in the part.
 struct PositionBlock {
   size_t level;
-  int64_t part, of;
+  NestedParts part;
   bool operator==(const PositionBlock&) const = default;
 };
 

@@ -109,7 +109,7 @@ std::optional<SlicePositions> cut(const Pattern& pattern, size_t source, std::sp
       before += s < source ? sources[s].positions[level] : 0;
       all += sources[s].positions[level];
     }
-    Range block = spdistal::block(all, taken.block->of, taken.block->part);
+    Range block = taken.block->part.of(all);
     at = runtime::common({block.lo - before, block.hi - before}, {0, pattern.level(level).positions});
   } else {
     Range wanted = taken.ranges[size_t(pattern.format().mode_order()[0])];

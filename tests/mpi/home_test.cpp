@@ -79,14 +79,16 @@ void check_home(Transport& t, Random& random, const HomeCase& made, const Whole&
         Range there{INT64_MAX, INT64_MIN};
         for (const auto& [path, value] : whole.certain(expected))
           there = {std::min(there.lo, path[0]), std::max(there.hi, path[0] + 1)};
-        bool counts = Tree(made.format, made.dims).counted_at(share.positions[0].level) && share.positions[0].of > 1;
+        bool counts =
+            Tree(made.format, made.dims).counted_at(share.positions[0].level) && share.positions[0].part.count() > 1;
         if (expected.empty() && counts) { ASSERT_EQ(range.size(), 0); }
         if (!expected.empty()) {
           ASSERT_LE(range.lo, there.lo);
           ASSERT_GE(range.hi, there.hi);
         }
         // With dense rows and a split of what is below them, rows that are there are all that is covered.
-        bool below = std::ranges::all_of(share.positions, [&](const PositionBlock& split) { return split.of > 1; });
+        bool below =
+            std::ranges::all_of(share.positions, [&](const PositionBlock& split) { return split.part.count() > 1; });
         if (!expected.empty() && counts && below && tail == made.dims.size()) { ASSERT_EQ(range, there); }
       }
     }
@@ -312,7 +314,7 @@ TEST(HomeErrors, SayWhatIsWrongWithShares) {
     EXPECT_EQ(refusal_of([&] { pack(t, none.clone(), CSR, shares); }),
               "the share of colour 1 reaches outside dimension 0, whose size is 4");
     shares = by_rows(4, 5, 2);
-    shares.of[1].positions.push_back({1, 0, 2});
+    shares.of[1].positions.push_back({1, {{{0, 2}}}});
     EXPECT_EQ(refusal_of([&] { pack(t, none.clone(), CSR, shares); }),
               "the share of colour 1 splits other positions than that of another colour");
     std::vector<int64_t> huge{int64_t(1) << 40, int64_t(1) << 40};
@@ -334,7 +336,8 @@ TEST(HomeErrors, OfMemoryThatRunsOutAnywhereAreThrownOnAllRanks) {
         for (int64_t e = 0; e < n; e++) mine.add({pick(random, 0, n - 1), pick(random, 0, n - 1)}, 1.0);
         Shares shares = by_rows(n, n, 5);
         if (kind == 1)
-          for (size_t c = 0; c < 5; c++) shares.of[c] = {whole_share({n, n}).coordinates, {}, {{1, int64_t(c), 5}}};
+          for (size_t c = 0; c < 5; c++)
+            shares.of[c] = {whole_share({n, n}).coordinates, {}, {{1, {{{int64_t(c), 5}}}}}};
         // Every request that grows with the data may fail: the first, the second, …
         int64_t survived = 0;
         for (int64_t k = 0; survived == 0 && k < 400; k++) {

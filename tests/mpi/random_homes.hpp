@@ -96,9 +96,13 @@ inline void narrow(Random& random, const HomeCase& made, int64_t extent, size_t 
       return for_each_colour([&](Share& share, int64_t i) { share.fused.push_back({fused, block(all, extent, i)}); });
     }
     case 5:
-    case 6: {  // stored positions
+    case 6: {  // stored positions, or parts of what a machine dimension before has of them
       size_t level = size_t(pick(random, 0, int64_t(order) - 1));
-      return for_each_colour([&](Share& share, int64_t i) { share.positions.push_back({level, i, extent}); });
+      bool nested = pick(random, 0, 1) && !shares[0].positions.empty();
+      return for_each_colour([&](Share& share, int64_t i) {
+        if (nested) share.positions.back().part.parts.push_back({i, extent});
+        else share.positions.push_back({level, {{{i, extent}}}});
+      });
     }
     default:  // blocks
       return for_each_colour([&](Share& share, int64_t i) {
@@ -272,9 +276,15 @@ inline bool is_held(const HomeCase& made, const Whole& whole, int64_t colour, co
     for (size_t d : fused.dims) number = number * made.dims[d] + at[d];
     if (!fused.range.contains(number)) return false;
   }
-  for (const PositionBlock& split : share.positions)
-    if (!block(whole.positions[split.level], split.of, split.part).contains(number_of(made, whole, split.level, path)))
-      return false;
+  // From the text of divisions: x = part * size + rest, where rest < size.
+  for (const PositionBlock& split : share.positions) {
+    int64_t x = number_of(made, whole, split.level, path), size = whole.positions[split.level];
+    for (const auto& [part, of] : split.part.parts) {
+      size = (size + of - 1) / of;
+      x -= part * size;
+      if (x < 0 || x >= size) return false;
+    }
+  }
   return true;
 }
 
@@ -290,8 +300,9 @@ inline std::string describe(const HomeCase& made) {
       out += " in [" + std::to_string(fused.range.lo) + ", " + std::to_string(fused.range.hi) + ")";
     }
     for (const PositionBlock& split : made.shares.of[c].positions)
-      out += " part " + std::to_string(split.part) + " of " + std::to_string(split.of) + " of level " +
-             std::to_string(split.level);
+      for (const auto& [part, of] : split.part.parts)
+        out +=
+            " part " + std::to_string(part) + " of " + std::to_string(of) + " of level " + std::to_string(split.level);
   }
   return out;
 }

@@ -181,17 +181,22 @@ TensorVar draw_placed(std::mt19937_64& random, const TensorVar& tensor, const Ma
       }
       std::shuffle(usable.begin(), usable.end(), random);
       std::vector<std::vector<Placement>> levels;
+      std::vector<Placement> placed;  // by the grids around: parts can be dealt out further
       for (const Grid& grid : machine.levels()) {
+        std::vector<Placement> around = placed;
         levels.emplace_back();
         for (const Extent& extent : grid.extents()) {
           int64_t kind = number(random, 0, 7);
           if (kind == 0) levels.back().push_back(number(random, 0, *extent.value() - 1));
-          else if (kind == 1 || usable.empty()) levels.back().push_back(DistVar());
+          else if (kind < 6 && !around.empty()) {
+            levels.back().push_back(around.back());
+            around.pop_back();
+          } else if (kind == 1 || usable.empty()) levels.back().push_back(DistVar());
           else {
             DistVar var = usable.back();
             usable.pop_back();
-            if (kind < 4) levels.back().push_back(~var);
-            else levels.back().push_back(var);
+            levels.back().push_back(kind < 4 ? Placement(~var) : Placement(var));
+            placed.push_back(levels.back().back());
           }
         }
       }

@@ -112,7 +112,7 @@ Partition held_by(const Home& home, const Space& universe) {
         fused.dims.push_back(size_t(home.format().mode_order()[level]));
         count *= home.dims()[fused.dims.back()];
       }
-      fused.range = block(count, positions.of, positions.part);
+      fused.range = positions.part.of(count);
       held = fused_part(home.format(), home.dims(), fused, held);
     }
     pieces.push_back(std::move(held));
