@@ -219,7 +219,7 @@ bool BoundPlan::follows_operand() const {
 bool BoundPlan::matches_positions() const {
   const lower::PlannedAccess& operand = program_.accesses[shared_->access];
   size_t last = result_var().order() - 1;
-  if (operand.access.tensor.order() != result_var().order() || operand.split->levels.last != last) return false;
+  if (operand.access.tensor.order() != result_var().order() || operand.split->stored != last) return false;
   int64_t count = tasks_->grid().count(), all = tasks_->positions(operand.access, last);
   if (result_shares_.grid.count() != count) return false;
   for (int64_t c = 0; c < count; c++) {

@@ -100,11 +100,7 @@ Space coordinates_of(const plan::Gather& gather, const Space& values, const Spac
 
 Tasks::Tasks(const lower::Distributed& program, const Homes& operands, const Shares& result,
              runtime::Transport& transport, const LocatedDims& located)
-    : program_(program),
-      transport_(transport),
-      located_(located),
-      bounds_(bounds_of(program.leaf.provenance)),
-      grid_({}) {
+    : program_(program), transport_(transport), located_(located), bounds_(bounds_of(program.bounds)), grid_({}) {
   for (const auto& [tensor, home] : operands)
     for (size_t level = 0; level < home->order(); level++) positions_[{tensor, level}] = home->positions(level);
   count_longest_rows(operands);
@@ -127,7 +123,7 @@ Tasks::Tasks(const lower::Distributed& program, const Homes& operands, const Sha
 
 // Collective. Of levels whose positions are counted row by row by loops around the leaf.
 void Tasks::count_longest_rows(const Homes& operands) {
-  const Provenance& provenance = program_.leaf.provenance;
+  const Provenance& provenance = program_.bounds;
   if (std::none_of(program_.loops.begin(), program_.loops.end(),
                    [&](const Forall& loop) { return !provenance.range_depends_on(loop.var).empty(); }))
     return;
@@ -142,7 +138,7 @@ void Tasks::count_longest_rows(const Homes& operands) {
 
 // Collective.
 void Tasks::cut_by_weight(const Homes& operands) {
-  for (const Relation& relation : program_.leaf.provenance.relations)
+  for (const Relation& relation : program_.bounds.relations)
     if (const BlockStart* block = relation.block()) {
       Weighed homes;
       for (const Access& access : block->blocks.operands) homes.push_back(operands.at(access.tensor));
@@ -208,7 +204,7 @@ LoopValues Tasks::values_for(size_t access, int64_t colour, const StepValues& st
 // Is it, or is it found from, a variable without values?
 bool Tasks::has_no_values(const IndexVar& var) const {
   if (bounds_.size(var) <= 0) return true;
-  const Relation* relation = program_.leaf.provenance.replaced_by(var);
+  const Relation* relation = program_.bounds.replaced_by(var);
   std::vector<IndexVar> parts = relation ? relation->needs() : std::vector<IndexVar>{};
   return std::any_of(parts.begin(), parts.end(), [&](const IndexVar& part) { return has_no_values(part); });
 }
@@ -216,7 +212,7 @@ bool Tasks::has_no_values(const IndexVar& var) const {
 // Loops without values tell, and variables of which the loops around leave nothing; not variables without values, which
 // may be those of loops inside that only some terms have.
 bool Tasks::is_idle(const LoopValues& values) const {
-  const Provenance& provenance = program_.leaf.provenance;
+  const Provenance& provenance = program_.bounds;
   auto beyond = [&](const auto& value) { return value.second >= bounds_.size(value.first); };
   if (std::any_of(values.begin(), values.end(), beyond)) return true;
   auto left_out = [&](const IndexVar& var) { return !has_no_values(var) && bounds_.of(var, values).size() <= 0; };
@@ -253,12 +249,22 @@ Need Tasks::need(size_t access, int64_t colour, const StepValues& step, const Pi
     }
     out.coordinates.push_back(std::move(set));
   }
-  if (a.split) out.positions = none ? Range{0, 0} : bounds_.of(a.split->position, values);
+  if (a.split) out.positions = none ? Range{0, 0} : positions_of(*a.split, values);
+  return out;
+}
+
+// Those of the level that is dealt out.
+Range Tasks::positions_of(const lower::PositionSplit& split, const LoopValues& values) const {
+  Range out = bounds_.of(split.position, values);
+  for (size_t level = split.levels.last; level > split.stored && out.size() > 0; level--) {
+    int64_t below = std::max<int64_t>(1, bounds_.size(split.levels.var(level)));
+    out = {out.lo / below, block_size(out.hi, below)};
+  }
   return out;
 }
 
 Range Tasks::split_positions(size_t access, int64_t colour) const {
-  return bounds_.of(program_.accesses[access].split->position, values_for(access, colour, {}));
+  return positions_of(*program_.accesses[access].split, values_for(access, colour, {}));
 }
 
 // None: everything.
@@ -296,8 +302,12 @@ Ranges Tasks::ranges(size_t access, int64_t colour, const StepValues& step, cons
       std::optional<Range> reached = reach(access, d, colour, pieces);
       out.push_back(reached ? runtime::common(all, *reached) : all);
       if (runtime::is_empty(*out.back())) out.back() = Range{all.lo, all.lo};
-    } else if (a.split) out.push_back(std::nullopt);
-    else out.push_back(hull(*evaluate(*a.by_position[d], colour, pieces)));
+    } else if (a.split) {
+      // Positions of dense levels below the one that is dealt out stand for all of their coordinates.
+      size_t level = a.access.tensor.format().level_of(d);
+      bool all = level > a.split->stored && level <= a.split->levels.last;
+      out.push_back(all ? std::optional(Range{0, known_dims(a.access.tensor)[d]}) : std::nullopt);
+    } else out.push_back(hull(*evaluate(*a.by_position[d], colour, pieces)));
   }
   return out;
 }

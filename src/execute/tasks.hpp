@@ -84,6 +84,7 @@ class Tasks {
   bool is_idle(const notation::LoopValues& values) const;
   notation::LoopValues values_for(size_t access, int64_t colour, const StepValues& step) const;
   Range range(size_t access, size_t dim, const notation::LoopValues& values) const;
+  Range positions_of(const lower::PositionSplit& split, const notation::LoopValues& values) const;
   std::optional<Range> reach(size_t access, size_t dim, int64_t colour, const Pieces& pieces);
   std::optional<runtime::Space> evaluate(const plan::Set& set, int64_t colour, const Pieces& pieces);
 

@@ -4,6 +4,8 @@ namespace spdistal {
 
 bool stores_all(const LevelFormat& level) { return level.properties().full; }
 
+bool counts_places(const LevelFormat& level) { return level.properties().placed; }
+
 bool continues_tuples(const Format& format, size_t k) {
   return k < format.order() && format.levels()[k].properties().branchless;
 }

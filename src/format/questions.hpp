@@ -8,6 +8,8 @@ namespace spdistal {
 
 /// Does a level store every coordinate, below every position above?
 bool stores_all(const LevelFormat& level);
+/// Are positions of a level counted by places, one for every coordinate below every position above, stored or not?
+bool counts_places(const LevelFormat& level);
 /// Does level k store one coordinate for each position above: does it go on with the tuples that a level above begins?
 bool continues_tuples(const Format& format, size_t k);
 /// Do the coordinates of a level rise below each position above?

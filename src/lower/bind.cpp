@@ -23,7 +23,7 @@ void at_position(Context& c, const Scope& s, const Relation& relation, const Sto
                  const Inside& fill) {
   int tensor = c.find_operand(stored.levels.access) + 1;
   Expr p = c.f.constant("p" + c.tensor_name(tensor), index(c, s, stored.position));
-  where_in_piece(c, stored.levels, p, [&] {
+  where_in_piece(c, s, stored.levels, p, [&] {
     Reached reached =
         enter_position(c, s, relation.made[0].var, stored.levels, p, [&](size_t level, const Expr& position) -> Expr {
           return c.f.constant(fmt::format("p{}{}", c.tensor_name(tensor), level),

@@ -25,11 +25,13 @@ using LoopSet = std::set<IndexVar>;
 class Distributor {
  public:
   Distributor(const ConcreteStatement& statement, Printer& print)
-      : statement_(statement), provenance_(statement.provenance), print_(print) {}
+      : original_(statement), statement_(statement), print_(print) {
+    statement_.provenance = number_places(statement.provenance);
+  }
 
   Distributed run() {
     find_loops();
-    Distributed out{{}, loops_, statement_, {}};
+    Distributed out{{}, loops_, original_, {}, provenance_};
     out.leaf.body = leaf_;
     find_accesses();
     find_splits();
@@ -46,7 +48,7 @@ class Distributor {
       around.push_back(loop.var);
       plan_.loops.push_back(
           {loop.tags.place == LoopPlace::Distributed ? plan::Loop::Kind::Distributed : plan::Loop::Kind::Step,
-           print_.name(loop.var), print_.size(statement_, loop.var)});
+           print_.name(loop.var), print_.size(original_, loop.var)});
     }
     plan_.leaf = print_.inside(out.leaf, around);
     plan::verify(plan_).value();
@@ -92,7 +94,7 @@ class Distributor {
       if (assign.lhs.tensor == statement_.result) results_.push_back(assign);
     });
     add(*result);
-    for (const Access& a : operands_of(statement_)) add(a);
+    for (const Access& a : operands_of(original_)) add(a);
   }
 
   static bool same(const Access& a, const Access& b) { return a.tensor == b.tensor && a.indices == b.indices; }
@@ -134,14 +136,15 @@ class Distributor {
             first = std::min(first, at->levels.first);  // several loops may walk levels of one access
           }
           if (!position || !k || at->levels.first > 0) continue;
-          // Positions of a dense level may have nothing stored below them: a piece would not have them.
-          if (kernel_functions(at->levels.access.tensor.format().levels()[at->levels.last]).per_parent) continue;
           LoopSet dealt;
           for (const IndexVar& loop : accesses_[*k].loops)
             if (provenance_.bounded_by(position->var, loop)) dealt.insert(loop);
           if (dealt.empty()) continue;
-          accesses_[*k].split = PositionSplit{position->var, at->levels};
-          plan_.accesses[*k].split = plan::SplitLevel{at->levels.last, print_.found(statement_, position->var)};
+          // Positions of a dense level may have nothing stored below them: those above it are dealt out.
+          size_t stored = at->levels.last;
+          while (per_parent(at->levels, stored)) stored--;
+          accesses_[*k].split = PositionSplit{position->var, at->levels, stored};
+          plan_.accesses[*k].split = plan::SplitLevel{stored, dealt_out(*accesses_[*k].split)};
           depends_[*k].insert(dealt.begin(), dealt.end());
           for (size_t level = 0; level <= at->levels.last; level++)
             split_by_.insert({at->levels.var(level), plan::Occurring{*k, level}});
@@ -154,6 +157,20 @@ class Distributor {
             (a.split || !keeps_whole(k, a.access.tensor.format().level_of(d))))
           a.by_position[d] = by->second;
     }
+  }
+
+  static bool per_parent(const Levels& levels, size_t level) {
+    return kernel_functions(levels.access.tensor.format().levels()[level]).per_parent;
+  }
+
+  // "fp / |k|, fp = …": the positions of the level that is dealt out.
+  std::string dealt_out(const PositionSplit& split) {
+    std::string out;
+    for (size_t level = split.levels.last; level > split.stored; level--) {
+      if (out.empty()) out = print_.name(split.position);
+      out += " / " + print_.size(statement_, split.levels.var(level));
+    }
+    return (out.empty() ? "" : out + ", ") + print_.found(statement_, split.position);
   }
 
   // ---- projections ----
@@ -382,8 +399,9 @@ class Distributor {
     for (size_t level = last; level-- > 0;) append(functions(level).from_child({level, plan::Name::whole}));
   }
 
-  const ConcreteStatement& statement_;
-  const Provenance& provenance_;
+  const ConcreteStatement& original_;
+  ConcreteStatement statement_;  // in which places are numbered
+  const Provenance& provenance_ = statement_.provenance;
   Printer& print_;
   std::vector<Forall> loops_;
   Stmt leaf_ = Sequence{};

@@ -14,10 +14,12 @@
 
 namespace spdistal::lower {
 
-/// An access whose stored positions are dealt out: the variable that counts the positions of the levels.
+/// An access whose stored positions are dealt out: the variable that counts the positions of the levels. Those of dense
+/// levels at the end follow from the positions of the level above, `stored`, of which there are as many for each.
 struct PositionSplit {
   IndexVar position;
   notation::Levels levels;
+  size_t stored;
 };
 
 struct PlannedAccess {
@@ -33,6 +35,7 @@ struct Distributed {
   std::vector<notation::Forall> loops;  // around the leaf, outermost first; bodies are of no use
   notation::ConcreteStatement leaf;     // the statement without them
   std::vector<PlannedAccess> accesses;  // as in the plan: the result first
+  notation::Provenance bounds;  // what the loops leave of variables follows from these relations (`number_places`)
 };
 
 /// A statement without distributed loops has a plan without loops.

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "base/require.hpp"
+#include "format/questions.hpp"
 
 namespace spdistal::notation {
 namespace {
@@ -192,6 +193,18 @@ std::vector<IndexVar> Provenance::range_depends_on(const IndexVar& var) const {
   for (const Replaced& parent : relation->replaced)
     for (const IndexVar& root : range_depends_on(parent.var)) out.push_back(root);
   return out;
+}
+
+Provenance number_places(Provenance provenance) {
+  for (Relation& relation : provenance.relations) {
+    const StoredCoordinate* stored = relation.replaced[0].value.as<StoredCoordinate>();
+    if (!stored || stored->levels.first > 0) continue;
+    const std::vector<LevelFormat>& levels = stored->levels.access.tensor.format().levels();
+    if (!std::all_of(levels.begin(), levels.begin() + long(stored->levels.last) + 1, counts_places)) continue;
+    relation.made[0].size = size_of(relation.replaced[0].var);
+    relation.replaced[0].value = IndexExpr(stored->position);
+  }
+  return provenance;
 }
 
 }  // namespace spdistal::notation

@@ -111,4 +111,10 @@ struct Provenance {
   std::vector<IndexVar> range_depends_on(const IndexVar& var) const;
 };
 
+/// The same, with nothing read off that can be counted: where every level down to the one whose positions are walked has a
+/// place for every coordinate, a position is the row-major number of its coordinates.
+///
+///   (i,j) = B(i,j) at fp     B:dds       f = fp       |fp| = |i| * |j|
+Provenance number_places(Provenance provenance);
+
 }  // namespace spdistal::notation

@@ -14,7 +14,7 @@ using ir::Var;
 void emit(Context& c, const Scope& s, const ForallLoop& loop, const PositionsPattern& pattern) {
   const notation::Levels& levels = pattern.levels;
   int operand = c.find_operand(levels.access);
-  Turns turns{c.name(loop.var), within_piece(c, levels, loop.range)};
+  Turns turns{c.name(loop.var), within_piece(c, s, levels, loop.range)};
   run_turns(c, s, loop, turns, [&](const Scope& inside, const Segment& mine, const ir::LoopOptions& options) {
     // Positions at the levels above: searched once, then walked along; by threads of a GPU searched where somebody asks.
     bool walked = !is_for_gpu(c);

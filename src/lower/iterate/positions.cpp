@@ -142,26 +142,33 @@ void where_stored(Context& c, const Levels& levels, const AccessState& state, co
 namespace {
 
 // The positions that a piece has, counted in the whole, where it may not have all that loops ask for.
-std::optional<Segment> positions_of_piece(Context& c, const Levels& levels) {
+std::optional<Segment> positions_of_piece(Context& c, const Scope& s, const Levels& levels) {
   bool cut = c.on_pieces() && levels.first == 0 && ends_with_what_occurs(levels.access.tensor.format(), levels.last);
-  if (!cut || looked_up(c, levels) != levels.last) return std::nullopt;
+  std::optional<size_t> stored = looked_up(c, levels);
+  if (!cut || !stored) return std::nullopt;
   int k = c.find_operand(levels.access);
-  Expr base = c.number(c.level_name(k + 1, levels.last) + "_base", PositionBase{k, levels.last});
-  return Segment{base, base + c.stored_positions(k + 1, levels.last)};
+  Expr base = c.number(c.level_name(k + 1, *stored) + "_base", PositionBase{k, *stored});
+  Segment out{base, base + c.stored_positions(k + 1, *stored)};
+  for (size_t level = *stored + 1; level <= levels.last; level++) {
+    Expr below = size(c, s, levels.var(level));
+    out = {out.begin * below, out.end * below};
+  }
+  return out;
 }
 
 }  // namespace
 
-Segment within_piece(Context& c, const Levels& levels, const Segment& range) {
-  std::optional<Segment> there = positions_of_piece(c, levels);
+Segment within_piece(Context& c, const Scope& s, const Levels& levels, const Segment& range) {
+  std::optional<Segment> there = positions_of_piece(c, s, levels);
   if (!there) return range;
   std::string tag = c.level_name(c.find_operand(levels.access) + 1, levels.last);
   return {c.f.constant(tag + "_first", ir::max(range.begin, there->begin)),
           c.f.constant(tag + "_last", ir::min(range.end, there->end))};
 }
 
-void where_in_piece(Context& c, const Levels& levels, const Expr& p, const std::function<void()>& inside) {
-  if (std::optional<Segment> there = positions_of_piece(c, levels))
+void where_in_piece(Context& c, const Scope& s, const Levels& levels, const Expr& p,
+                    const std::function<void()>& inside) {
+  if (std::optional<Segment> there = positions_of_piece(c, s, levels))
     c.f.when(p >= there->begin && p < there->end, inside);
   else inside();
 }

@@ -33,9 +33,10 @@ void climb(Context& c, const notation::Levels& levels, size_t level, ir::Expr po
 void where_stored(Context& c, const notation::Levels& levels, const AccessState& state,
                   const std::function<void()>& inside);
 /// Of the positions that a loop visits, those that a piece has.
-Segment within_piece(Context& c, const notation::Levels& levels, const Segment& range);
+Segment within_piece(Context& c, const Scope& s, const notation::Levels& levels, const Segment& range);
 /// Does something where a piece has a position that is known otherwise than from a loop over them.
-void where_in_piece(Context& c, const notation::Levels& levels, const ir::Expr& p, const std::function<void()>& inside);
+void where_in_piece(Context& c, const Scope& s, const notation::Levels& levels, const ir::Expr& p,
+                    const std::function<void()>& inside);
 /// The value of the variable that coordinates, the last level's first, together stand for; seldom read.
 ir::Expr fused(Context& c, const Scope& s, const FoundValues& found);
 

@@ -345,7 +345,7 @@ void emit(Context& c, const Scope& s, const ForallLoop& loop, const RowsPattern&
   std::optional<Expr> start, base;
   if (levels.first > 0) start = c.f.constant(tag + "_start", positions_below(c, s, operand, levels.last).begin);
   else if (c.on_pieces()) base = c.number(tag + "_base", PositionBase{operand, levels.last});
-  Turns turns{.name = c.name(loop.var), .range = within_piece(c, levels, loop.range), .grain = Grain::Share};
+  Turns turns{.name = c.name(loop.var), .range = within_piece(c, s, levels, loop.range), .grain = Grain::Share};
   run_turns(c, s, loop, turns, [&](const Scope& inside, const Segment& mine, const ir::LoopOptions& options) {
     RowWalk walk(c, inside, loop, rows, start, base, mine, options);
     // A piece has the positions of its share; of an empty share it need not have where that begins.
