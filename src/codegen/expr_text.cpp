@@ -209,10 +209,10 @@ ExprText::Text ExprText::parts(const Expr& e) {
       [&](const Search& n) {
         needs_.helpers.insert(Helper::Search);
         auto [lo, hi] = pair(n.lo, n.hi, own);
-        // The type of a position is deduced from the first bound: literals alone do not tell it.
-        std::string low = lo.type == own ? lo.text : exact(n.lo);
+        // The type of a position is deduced from both bounds: literals and narrower numbers do not tell it.
+        std::string low = lo.type == own ? lo.text : exact(n.lo), high = hi.type == own ? hi.text : exact(n.hi);
         return primary(fmt::format("{}({}, {}, {}, {})", n.bound == Bound::Lower ? "lower_bound" : "upper_bound",
-                                   names_.of(n.array), low, hi.text, exact(n.value)));
+                                   names_.of(n.array), low, high, exact(n.value)));
       },
       [&](const Broadcast& n) {
         needs_.helpers.insert(Helper::Splat);

@@ -35,15 +35,9 @@ const Home& Fetches::source(size_t access, const Homes& operands) {
   if (!split || home.ordered()) return home;
   OrderedCopy& copy = ordered_[access];
   if (!copy.home || copy.version != home.version()) {
-    Shares shares{runtime::ColourGrid({transport_.size()}), {}};
-    for (int r = 0; r < transport_.size(); r++) {
-      shares.of.push_back(whole_share(home.dims()));
-      shares.of.back().positions.push_back({split->level, {{{r, transport_.size()}}}});
-    }
     runtime::Sending anew(transport_.sent(), plan_of(access).tensor, runtime::Cargo::Redistribution);
-    copy.home = redistribute(transport_, home, home.format(), std::move(shares));
+    copy.home = in_order_of_positions(transport_, home, split->level);
     copy.version = home.version();
-    require(copy.home->ordered(), "blocks of positions are consecutive");
   }
   return *copy.home;
 }

@@ -105,6 +105,10 @@ LeafCall::NumberOf Launcher::numbers_for(const Leaf& leaf, const Turn& turn) con
       return tasks_->positions(leaf.kernel().operands[size_t(count->operand)], count->level);
     if (auto* left = std::get_if<lower::BlocksLeft>(&number))
       return number_of(*left, tasks_->bounds_of(loops).blocks(left->var, values));
+    if (auto* block = std::get_if<lower::PositionsOfBlock>(&number)) {
+      Range positions = tasks_->bounds_of(loops).positions_of_block(block->part, values);
+      return block->which == lower::PositionsOfBlock::Which::Begin ? positions.lo : positions.hi;
+    }
     const lower::PositionBase& base = std::get<lower::PositionBase>(number);
     size_t k = number_of(program_, leaf.kernel().operands[size_t(base.operand)]);
     return program_.accesses[k].split ? fetches_.pieces()[k]->base(colour) : 0;

@@ -6,6 +6,7 @@
 #include "format/questions.hpp"
 #include "level/kernel.hpp"
 #include "level/level.hpp"
+#include "tensor/distribute.hpp"
 
 namespace spdistal {
 
@@ -105,6 +106,7 @@ Tasks::Tasks(const lower::Distributed& program, const Homes& operands, const Sha
     for (size_t level = 0; level < home->order(); level++) positions_[{tensor, level}] = home->positions(level);
   count_longest_rows(operands);
   cut_by_weight(operands);
+  find_blocks_of_rows(operands);
   for (size_t k = 0; k < program.loops.size(); k++)
     (program.loops[k].tags.place == LoopPlace::Distributed ? distributed_ : sequential_).push_back(k);
   // A loop without values has one turn with nothing to do.
@@ -130,7 +132,7 @@ void Tasks::count_longest_rows(const Homes& operands) {
   for (const Relation& relation : provenance.relations) {
     auto* stored = relation.replaced[0].value.as<StoredCoordinate>();
     if (!stored || stored->levels.first == 0) continue;
-    const auto& [access, first, last] = stored->levels;
+    const auto& [access, first, last, block] = stored->levels;
     auto [row, fresh] = longest_.try_emplace({access.tensor, first, last}, 0);
     if (fresh) row->second = longest_row(transport_, *operands.at(access.tensor), first, last);
   }
@@ -150,7 +152,83 @@ void Tasks::cut_by_weight(const Homes& operands) {
 Bounds Tasks::bounds_of(const Provenance& provenance) const {
   return Bounds(
       provenance, [this](const Levels& levels) { return positions(levels); },
-      [this](const WeightedBlocks& blocks) -> const Cuts& { return cuts(blocks); });
+      [this](const WeightedBlocks& blocks) -> const Cuts& { return cuts(blocks); },
+      [this](const Levels& levels, int64_t coordinate) { return positions_before(levels, coordinate); });
+}
+
+namespace {
+
+// The last level down to which positions are counted, and how many there are at the end for each of those.
+struct CountedPositions {
+  size_t level;
+  int64_t each;
+};
+CountedPositions counted_positions(const Levels& levels) {
+  const Format& format = levels.access.tensor.format();
+  std::vector<int64_t> dims = known_dims(levels.access.tensor);
+  CountedPositions out{levels.last, 1};
+  for (; counts_places(format.levels()[out.level]); out.level--)
+    out.each *= dims[size_t(format.mode_order()[out.level])];
+  return out;
+}
+
+}  // namespace
+
+// Before coordinates that nobody asked for there are as many as between those that somebody did.
+Range Tasks::positions_before(const Levels& levels, int64_t coordinate) const {
+  const TensorVar& tensor = levels.access.tensor;
+  auto [level, each] = counted_positions(levels);
+  int64_t least = 0, most = positions(levels.access, level);
+  if (coordinate <= 0) most = 0;
+  else if (coordinate >= known_dims(tensor)[size_t(tensor.format().mode_order()[0])]) least = most;
+  else if (auto found = before_.find({tensor, level}); found != before_.end()) {
+    auto next = found->second.lower_bound(coordinate);
+    if (next != found->second.end()) most = next->second;
+    if (next != found->second.end() && next->first == coordinate) least = most;
+    else if (next != found->second.begin()) least = std::prev(next)->second;
+  }
+  return {least * each, most * each + 1};
+}
+
+// Collective. Where blocks of rows begin and end that loops around the leaf come to, in positions.
+void Tasks::find_blocks_of_rows(const Homes& operands) {
+  std::map<std::pair<TensorVar, size_t>, std::map<int64_t, int64_t>> asked;
+  Bounds asking(
+      program_.bounds, [this](const Levels& levels) { return positions(levels); },
+      [this](const WeightedBlocks& blocks) -> const Cuts& { return cuts(blocks); },
+      [&](const Levels& levels, int64_t coordinate) {
+        asked[{levels.access.tensor, counted_positions(levels).level}].emplace(coordinate, 0);
+        return positions_before(levels, coordinate);
+      });
+  for (const Relation& relation : program_.bounds.relations) {
+    auto* stored = relation.replaced[0].value.as<StoredCoordinate>();
+    if (!stored || !stored->levels.block) continue;
+    for (size_t depth = 0; depth <= program_.loops.size(); depth++) {
+      std::vector<int64_t> extents;
+      for (size_t k = 0; k < depth; k++) extents.push_back(std::max<int64_t>(1, bounds_.size(program_.loops[k].var)));
+      ColourGrid all(extents);
+      for (int64_t turn = 0; turn < all.count(); turn++) {
+        std::vector<int64_t> point = all.point_of(turn);
+        LoopValues values;
+        for (size_t k = 0; k < depth; k++) values.emplace(program_.loops[k].var, point[k]);
+        asking.of(relation.made[0].var, values);
+      }
+    }
+  }
+  for (auto& [of, before] : asked) {
+    auto [tensor, level] = of;
+    std::vector<int64_t> coordinates;
+    for (const auto& [coordinate, positions] : before) coordinates.push_back(coordinate);
+    const Home& home = *operands.at(tensor);
+    std::optional<Home> ordered;
+    if (!home.ordered()) {
+      runtime::Sending anew(transport_.sent(), tensor.symbol().name(), runtime::Cargo::Redistribution);
+      ordered = in_order_of_positions(transport_, home, level);
+    }
+    std::vector<int64_t> found = spdistal::positions_before(transport_, ordered ? *ordered : home, level, coordinates);
+    for (size_t k = 0; k < found.size(); k++) before[coordinates[k]] = found[k];
+  }
+  before_ = std::move(asked);
 }
 
 int64_t Tasks::positions(const Levels& levels) const {

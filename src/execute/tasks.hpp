@@ -79,6 +79,8 @@ class Tasks {
  private:
   void count_longest_rows(const Homes& operands);
   void cut_by_weight(const Homes& operands);
+  void find_blocks_of_rows(const Homes& operands);
+  Range positions_before(const notation::Levels& levels, int64_t coordinate) const;
   bool everything_is_everywhere(const Homes& operands, const Shares& result) const;
   bool has_no_values(const IndexVar& var) const;
   bool is_idle(const notation::LoopValues& values) const;
@@ -94,6 +96,8 @@ class Tasks {
   std::map<std::pair<notation::TensorVar, size_t>, int64_t> positions_;
   std::map<std::tuple<notation::TensorVar, size_t, size_t>, int64_t> longest_;  // by levels whose rows loops count
   std::map<IndexVar, Cuts> cuts_;                                               // of variables that are cut by weight
+  // By level: the positions before coordinates at which blocks of rows begin and end.
+  std::map<std::pair<notation::TensorVar, size_t>, std::map<int64_t, int64_t>> before_;
   notation::Bounds bounds_;
   std::vector<size_t> distributed_, sequential_;  // which of the loops
   runtime::ColourGrid grid_;

@@ -176,7 +176,7 @@ class Distributor {
   // ---- projections ----
 
   void project_by_loops(size_t k) {
-    const PlannedAccess& a = accesses_[k];
+    PlannedAccess& a = accesses_[k];
     for (size_t d = 0; d < a.access.indices.size(); d++) {
       const IndexVar& var = a.access.indices[d];
       plan::Projection projection = plan::Replicate{};
@@ -186,8 +186,12 @@ class Distributor {
       size_t level = a.access.tensor.format().level_of(d);
       if (a.split && a.split->levels.last >= level) projection = plan::Positions{};
       else if (!by.empty() && !keeps_whole(k, level)) {
-        projection = plan::Affine{print_.found(statement_, var)};
         depends_[k].insert(by.begin(), by.end());
+        // Of a block of rows, an operand needs those at the positions that are dealt out.
+        if (k == 0 || !a.by_position[d]) {
+          projection = plan::Affine{print_.found(statement_, var)};
+          a.by_position[d].reset();
+        }
       }
       plan_.accesses[k].projections.push_back(projection);
     }

@@ -61,8 +61,16 @@ struct BlocksLeft {
   Which which;
   bool operator==(const BlocksLeft&) const = default;
 };
+/// Where in the whole tensor the positions below a block of coordinates begin, or end, which the loops around the kernel tell: the
+/// part of a variable names the block.
+struct PositionsOfBlock {
+  enum class Which : uint8_t { Begin, End };
+  IndexVar part;
+  Which which;
+  bool operator==(const PositionsOfBlock&) const = default;
+};
 /// A whole number that is known when the kernel runs: a size, or one of these.
-using RunTimeNumber = std::variant<Extent, OuterValue, PositionCount, PositionBase, BlocksLeft>;
+using RunTimeNumber = std::variant<Extent, OuterValue, PositionCount, PositionBase, BlocksLeft, PositionsOfBlock>;
 
 /// A level of a tensor of the call, the result being tensor 0.
 struct LevelOfTensor {

@@ -208,6 +208,7 @@ Expr index(Context& c, const Scope& s, const IndexExpr& expr) {
       },
       [&](const IndexBinary& n) -> Expr { return combine(n.op, index(c, s, n.a), index(c, s, n.b)); },
       [&](const StoredCount& n) -> Expr { return count_positions(c, s, n.levels); },
+      [&](const StoredBefore& n) -> Expr { return positions_of_block(c, s, n.levels).begin; },
       [&](const StoredCoordinate&) -> Expr {
         require(false, "stored coordinates are found by position loops");
         return ir::int64(0);

@@ -45,6 +45,7 @@ Range combined(IndexOp op, const Range& a, const Range& b) {
     case IndexOp::Mul: return between(product(a.lo, b.lo), product(a_most, b.hi - 1));
     case IndexOp::Div: return between(a.lo / b_most, a_most / b_least);
     case IndexOp::CeilDiv: return between(block_size(a.lo, b_most), block_size(a_most, b_least));
+    case IndexOp::Min: return between(std::min(a.lo, b.lo), std::min(a_most, b.hi - 1));
     case IndexOp::Mod: break;
   }
   if (b_least == b_most && a.lo / b_least == a_most / b_least) return between(a.lo % b_least, a_most % b_least);
@@ -53,8 +54,8 @@ Range combined(IndexOp op, const Range& a, const Range& b) {
 
 }  // namespace
 
-Bounds::Bounds(const Provenance& provenance, Counts counts, Cuts cuts)
-    : provenance_(provenance), counts_(std::move(counts)), cuts_(std::move(cuts)) {}
+Bounds::Bounds(const Provenance& provenance, Counts counts, Cuts cuts, Before before)
+    : provenance_(provenance), counts_(std::move(counts)), cuts_(std::move(cuts)), before_(std::move(before)) {}
 
 int64_t Bounds::size(const IndexVar& var) const {
   const Root* root = provenance_.root(var);
@@ -100,13 +101,20 @@ Range Bounds::interval(const IndexExpr& expr, const LoopValues& values) const {
         // What is found in a block stays in it.
         if (auto* block = n.a.as<BlockStart>(); block && n.op == IndexOp::Add)
           out.hi = std::min(out.hi, blocks(*block, values).values.hi);
+        if (auto* before = n.a.as<StoredBefore>(); before && n.op == IndexOp::Add)
+          out.hi = std::min(out.hi, ends(before->levels, values).end.hi - 1);
         return out;
       },
       [&](const StoredCount& n) -> Range {
+        if (n.levels.block) {
+          auto [begin, end] = ends(n.levels, values);
+          return between(std::max<int64_t>(0, end.lo - (begin.hi - 1)), std::max<int64_t>(0, end.hi - 1 - begin.lo));
+        }
         require(bool(counts_), "who asks for positions says how many there are");
         int64_t count = counts_(n.levels);
         return n.levels.first == 0 ? point(count) : Range{0, count + 1};
       },
+      [&](const StoredBefore& n) -> Range { return ends(n.levels, values).begin; },
       [&](const StoredCoordinate& n) -> Range {
         Range positions = interval(n.position, values);
         if (positions.size() <= 0) return {0, 0};
@@ -127,6 +135,28 @@ Range Bounds::interval(const IndexExpr& expr, const LoopValues& values) const {
         }
         return out;
       });
+}
+
+// Of nothing there is nothing, wherever it would begin.
+Bounds::Ends Bounds::ends(const Levels& levels, const LoopValues& values) const {
+  require(bool(before_), "who asks for the positions of blocks says where they begin");
+  Range first = interval(levels.block->first, values), end = interval(levels.block->end, values);
+  if (first.size() <= 0 || end.size() <= 0) return {{0, 1}, {0, 1}};
+  auto before = [&](const Range& coordinates) {
+    return Range{before_(levels, coordinates.lo).lo, before_(levels, coordinates.hi - 1).hi};
+  };
+  return {before(first), before(end)};
+}
+
+Range Bounds::positions_of_block(const IndexVar& part, const LoopValues& values) const {
+  for (const Relation& relation : provenance_.relations)
+    if (auto* stored = relation.replaced[0].value.as<StoredCoordinate>())
+      if (stored->levels.block && stored->levels.block->part == part) {
+        auto [begin, end] = ends(stored->levels, values);
+        return {begin.lo, std::max(begin.lo, end.lo)};
+      }
+  require(false, "positions are asked for of a block that is walked");
+  return {};
 }
 
 // Numbers may lie beyond the last block, where nothing is left.

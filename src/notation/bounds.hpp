@@ -34,8 +34,12 @@ class Bounds {
   /// Where blocks that are cut by weight begin, each of them, and where the last ends.
   using Cuts = std::function<const std::vector<int64_t>&(const WeightedBlocks&)>;
 
+  /// How many positions of the whole tensor the last of the levels stores below coordinates of the first of them that come
+  /// before one: the least and the most, where that is not known.
+  using Before = std::function<Range(const Levels&, int64_t coordinate)>;
+
   /// Sizes must be known by now.
-  explicit Bounds(const Provenance& provenance, Counts counts = {}, Cuts cuts = {});
+  explicit Bounds(const Provenance& provenance, Counts counts = {}, Cuts cuts = {}, Before before = {});
 
   /// How many values a variable has; where that changes with other variables, how many at most.
   int64_t size(const IndexVar& var) const;
@@ -49,16 +53,24 @@ class Bounds {
     Range numbers, values;
   };
   Blocks blocks(const IndexVar& var, const LoopValues& values) const;
+  /// The positions below a block of coordinates, which the values tell: a part of a variable names it.
+  Range positions_of_block(const IndexVar& part, const LoopValues& values) const;
 
  private:
   Range sizes(const IndexVar& var, const LoopValues& values = {}) const;
   bool is_bounded(const IndexVar& var, const LoopValues& values) const;
   Range interval(const IndexExpr& expr, const LoopValues& values) const;
   Blocks blocks(const BlockStart& block, const LoopValues& values) const;
+  // Where the positions below the block begin, and where they end.
+  struct Ends {
+    Range begin, end;
+  };
+  Ends ends(const Levels& levels, const LoopValues& values) const;
 
   const Provenance& provenance_;
   Counts counts_;
   Cuts cuts_;
+  Before before_;
 };
 
 }  // namespace spdistal::notation

@@ -1,7 +1,9 @@
 // Arithmetic on index variables and sizes: how the value of a variable is found from others, and how many values a
 // variable has. Small enough that printers, evaluators, bounds and code generators each handle all of it.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/node.hpp"
@@ -13,13 +15,22 @@ namespace spdistal::notation {
 struct IndexKinds;
 using IndexExpr = Handle<IndexKinds>;
 
-enum class IndexOp : uint8_t { Add, Mul, Div, CeilDiv, Mod };  // of numbers that are not negative
+enum class IndexOp : uint8_t { Add, Mul, Div, CeilDiv, Mod, Min };  // of numbers that are not negative
 
-/// The levels [first, last] of an access, below the coordinates of the levels above.
+/// The coordinates of a level that one part of its variable has, inside of the loops that cut it: from `first` up to `end`, or
+/// up to the last that there is.
+struct CoordinateBlock {
+  IndexVar part;
+  IndexExpr first, end;
+  static constexpr auto fields = std::tuple{&CoordinateBlock::part, &CoordinateBlock::first, &CoordinateBlock::end};
+};
+/// The levels [first, last] of an access, below the coordinates of the levels above; where there is a block, below its
+/// coordinates of the first of them.
 struct Levels {
   Access access;
   size_t first, last;
-  static constexpr auto fields = std::tuple{&Levels::access, &Levels::first, &Levels::last};
+  std::optional<CoordinateBlock> block = {};
+  static constexpr auto fields = std::tuple{&Levels::access, &Levels::first, &Levels::last, &Levels::block};
 
   /// The variable that indexes a level.
   const IndexVar& var(size_t level) const { return access.indices[size_t(access.tensor.format().mode_order()[level])]; }
@@ -49,8 +60,13 @@ struct StoredCount {
   Levels levels;
   static constexpr auto fields = std::tuple{&StoredCount::levels};
 };
+/// How many it stores before those of the block.
+struct StoredBefore {
+  Levels levels;
+  static constexpr auto fields = std::tuple{&StoredBefore::levels};
+};
 /// The coordinates at a position of the last of the levels, counted from the first position below the levels above; those
-/// of several levels are fused in storage order.
+/// of several levels are fused in storage order. In a block they count from where it begins, and positions do not.
 struct StoredCoordinate {
   Levels levels;
   IndexExpr position;
@@ -77,7 +93,8 @@ struct BlockSize {
   IndexExpr number;
   static constexpr auto fields = std::tuple{&BlockSize::blocks, &BlockSize::number};
 };
-struct IndexKinds : Kinds<ValueOf, SizeOf, Number, IndexBinary, StoredCount, StoredCoordinate, BlockStart, BlockSize> {
+struct IndexKinds
+    : Kinds<ValueOf, SizeOf, Number, IndexBinary, StoredCount, StoredBefore, StoredCoordinate, BlockStart, BlockSize> {
 };
 
 /// What an operation gives for numbers, or for expressions of another kind with the same operators.
@@ -88,6 +105,9 @@ T combine(IndexOp op, const T& a, const T& b) {
     case IndexOp::Mul: return a * b;
     case IndexOp::Div: return a / b;
     case IndexOp::Mod: return a % b;
+    case IndexOp::Min:
+      if constexpr (std::is_arithmetic_v<T>) return std::min(a, b);
+      else return min(a, b);
     case IndexOp::CeilDiv: break;
   }
   return (a + b - 1) / b;
@@ -98,6 +118,7 @@ inline IndexExpr operator*(IndexExpr a, IndexExpr b) { return IndexBinary{IndexO
 inline IndexExpr operator/(IndexExpr a, IndexExpr b) { return IndexBinary{IndexOp::Div, a, b}; }
 inline IndexExpr operator%(IndexExpr a, IndexExpr b) { return IndexBinary{IndexOp::Mod, a, b}; }
 inline IndexExpr ceil_div(IndexExpr a, IndexExpr b) { return IndexBinary{IndexOp::CeilDiv, a, b}; }
+inline IndexExpr min(IndexExpr a, IndexExpr b) { return IndexBinary{IndexOp::Min, a, b}; }
 inline IndexExpr value_of(const IndexVar& var) { return ValueOf{var}; }
 inline IndexExpr size_of(const IndexVar& var) { return SizeOf{var}; }
 inline IndexExpr number(Pieces value) { return Number{std::move(value)}; }

@@ -46,13 +46,13 @@ class ConcretePrinter {
     if (!text.empty()) text.pop_back();
   }
 
-  // The formulas from the variable to the loops, one after the other.
+  // The formulas from the variable to the loops, one after the other; what is read off at a position follows from no formula.
   std::string found(const IndexVar& var) {
     const Relation* relation = provenance().replaced_by(var);
     if (!relation) return print_.name(var);
     std::string out = found(*relation);
     for (const IndexVar& next : relation->needs())
-      if (provenance().replaced_by(next)) out += ", " + found(next);
+      if (provenance().replaced_by(next) && !found_at_position(next)) out += ", " + found(next);
     return out;
   }
 
@@ -110,10 +110,12 @@ class ConcretePrinter {
             case IndexOp::Mul: return binary(kProduct, n, "*");
             case IndexOp::Div: return binary(kProduct, n, "/");
             case IndexOp::Mod: return binary(kProduct, n, "%");
+            case IndexOp::Min: return fmt::format("min({}, {})", arithmetic(n.a, kSum), arithmetic(n.b, kSum));
             default: return fmt::format("ceil({} / {})", arithmetic(n.a, kProduct), arithmetic(n.b, kFactor));
           }
         },
         [&](const StoredCount& n) { return fmt::format("|{}|", stored(n.levels)); },
+        [&](const StoredBefore& n) { return fmt::format("before({})", print_.name(n.levels.block->part)); },
         [&](const StoredCoordinate& n) {
           return fmt::format("{} at {}", stored(n.levels), arithmetic(n.position, kFactor));
         },
@@ -128,12 +130,16 @@ class ConcretePrinter {
   }
 
   // "B(i,j)" of the levels that a position loop covers, those above being fixed by the loops outside; "B(i,_)" where
-  // it does not reach down to j.
+  // it does not reach down to j; "B(ii,j)" of a block of rows.
   std::string stored(const Levels& levels) {
     std::vector<std::string> names(levels.access.indices.size(), "_");
     for (size_t level = 0; level <= levels.last; level++)
-      names[size_t(levels.access.tensor.format().mode_order()[level])] = print_.name(levels.var(level));
+      names[size_t(levels.access.tensor.format().mode_order()[level])] = print_.name(walked(levels, level));
     return fmt::format("{}({})", print_.name(levels.access.tensor), join(names, ","));
+  }
+
+  static const IndexVar& walked(const Levels& levels, size_t level) {
+    return levels.block && level == levels.first ? levels.block->part : levels.var(level);
   }
 
   // How replaced variables are found: "i = io * 32 + ii < |i|".
@@ -143,7 +149,7 @@ class ConcretePrinter {
       if (auto* coordinate = r.value.as<StoredCoordinate>()) {
         std::vector<std::string> names;
         for (size_t level = coordinate->levels.first; level <= coordinate->levels.last; level++)
-          names.push_back(print_.name(coordinate->levels.var(level)));
+          names.push_back(print_.name(walked(coordinate->levels, level)));
         left = names.size() == 1 ? names[0] : "(" + join(names, ",") + ")";
       }
       std::string formula = fmt::format("{} = {}", left, arithmetic(r.value, kSum));
@@ -217,8 +223,9 @@ class ConcretePrinter {
       if (!std::all_of(needed.begin(), needed.end(), known) || known(relation->replaced[0].var)) continue;
       // Coordinates of a position are read off at once: the fusions they went through say nothing more. Windows are written
       // as they are found.
-      bool read_off = std::any_of(relation->made.begin(), relation->made.end(),
-                                  [&](const Made& made) { return found_at_position(made.var); });
+      bool read_off =
+          relation->made.size() == 1 && std::any_of(relation->made.begin(), relation->made.end(),
+                                                    [&](const Made& made) { return found_at_position(made.var); });
       if (!read_off && !relation->replaced[0].var.window()) newly_found_.push_back(&*relation);
       for (const Replaced& r : relation->replaced) in_scope_.insert(r.var), out.push_back(r.var);
     }
@@ -230,7 +237,8 @@ class ConcretePrinter {
     if (!relation) return false;
     for (const Replaced& r : relation->replaced)
       if (r.value.is<StoredCoordinate>()) return true;
-    return relation->made.size() == 1 && found_at_position(relation->made[0].var);
+    return std::any_of(relation->made.begin(), relation->made.end(),
+                       [&](const Made& made) { return found_at_position(made.var); });
   }
 
   Printer& print_;

@@ -17,8 +17,10 @@ IndexVar renamed(const IndexVar& var, const Renaming& renaming) {
   return var;
 }
 
+// Expressions in it have been renamed already.
 Levels renamed(Levels levels, const Renaming& renaming) {
   for (IndexVar& var : levels.access.indices) var = renamed(var, renaming);
+  if (levels.block) levels.block->part = renamed(levels.block->part, renaming);
   return levels;
 }
 
@@ -50,6 +52,7 @@ IndexExpr rename(const IndexExpr& expr, const Renaming& renaming) {
       expr, [&](const ValueOf& n) -> IndexExpr { return ValueOf{renamed(n.var, renaming)}; },
       [&](const SizeOf& n) -> IndexExpr { return SizeOf{renamed(n.var, renaming)}; },
       [&](const StoredCount& n) -> IndexExpr { return StoredCount{renamed(n.levels, renaming)}; },
+      [&](const StoredBefore& n) -> IndexExpr { return StoredBefore{renamed(n.levels, renaming)}; },
       [&](const StoredCoordinate& n) -> IndexExpr {
         return StoredCoordinate{renamed(n.levels, renaming), n.position};
       },
@@ -164,8 +167,10 @@ bool Provenance::bounded_by(const IndexVar& var, const IndexVar& loop) const {
     return match(
         expr, [&](const ValueOf& n) { return bounded_by(n.var, loop); }, [](const SizeOf&) { return false; },
         [](const Number&) { return false; }, [&](const IndexBinary& n) { return looks(n.a) || looks(n.b); },
-        [](const StoredCount&) { return false; }, [](const StoredCoordinate&) { return false; },
-        [&](const BlockStart& n) { return looks(n.number); }, [](const BlockSize&) { return false; });
+        [](const StoredCount&) { return false; },
+        [&](const StoredBefore& n) { return looks(n.levels.block->first) || looks(n.levels.block->end); },
+        [](const StoredCoordinate&) { return false; }, [&](const BlockStart& n) { return looks(n.number); },
+        [](const BlockSize&) { return false; });
   };
   return looks(relation->value_of(var));
 }

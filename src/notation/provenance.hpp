@@ -6,6 +6,11 @@
 //   pos(f, fp, B(i,j))       f = B(i,j) at fp                  |fp| = |B(i,j)|
 //   divide(i, io, ii, p, B)  i = cut(io, B) + ii               |io| = p,          |ii| = |cut(io, B)|
 //
+// Of a loop that ranges over a part of a variable, as f of fuse(ii, j, f) does, the positions are those of a block of rows:
+//
+//   pos(f, fp, B(i,j))       f = B(ii,j) at q                  |q| = |B(i,j)|
+//                            q = before(ii) + fp               |fp| = |B(ii,j)|
+//
 // Windows of accesses are found in the same way, and make no loop:
 //
 //   b(i+1)                   i+1 = 1 + i

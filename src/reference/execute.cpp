@@ -117,9 +117,11 @@ class Executor {
         expr, [&](const ValueOf& n) { return values_.at(n.var); }, [&](const SizeOf& n) { return size(n.var); },
         [&](const notation::Number& n) { return *n.value.value(); },
         [&](const IndexBinary& n) { return combine(n.op, number(n.a), number(n.b)); },
-        [&](const StoredCount& n) { return int64_t(stored(n.levels).size()); },
+        [&](const StoredCount& n) { return before_end(n.levels) - before_first(n.levels); },
+        [&](const StoredBefore& n) { return before_first(n.levels); },
         [&](const StoredCoordinate& n) {
           ElementAt at = stored(n.levels)[size_t(number(n.position))];
+          if (n.levels.block) at[n.levels.first] -= number(n.levels.block->first);
           int64_t fused = 0;
           for (size_t level = n.levels.first; level <= n.levels.last; level++)
             fused = fused * size(n.levels.var(level)) + at[level];
@@ -150,6 +152,16 @@ class Executor {
     ElementAt prefix;
     for (size_t level = 0; level < levels.first; level++) prefix.push_back(values_.at(levels.var(level)));
     return tree_of(levels.access.tensor).below(prefix, levels.last);
+  }
+
+  // How many of the positions lie before a block, or before its end.
+  int64_t before_first(const Levels& levels) { return levels.block ? before(levels, number(levels.block->first)) : 0; }
+  int64_t before_end(const Levels& levels) {
+    return levels.block ? before(levels, number(levels.block->end)) : int64_t(stored(levels).size());
+  }
+  int64_t before(const Levels& levels, int64_t coordinate) {
+    std::vector<ElementAt> all = stored(levels);
+    return std::count_if(all.begin(), all.end(), [&](const ElementAt& at) { return at[levels.first] < coordinate; });
   }
 
   // Finds every variable that is determined by now. False where one lies beyond its size.

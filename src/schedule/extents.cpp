@@ -39,10 +39,12 @@ std::optional<int64_t> evaluate(const Provenance& provenance, const IndexExpr& e
           case IndexOp::Div: return *b == 0 ? std::nullopt : std::optional(*a / *b);
           case IndexOp::CeilDiv: return *b == 0 ? std::nullopt : std::optional(*a / *b + (*a % *b != 0));
           case IndexOp::Mod: return *b == 0 ? std::nullopt : std::optional(*a % *b);
+          case IndexOp::Min: return std::min(*a, *b);
         }
         return std::nullopt;
       },
       [](const StoredCount&) -> std::optional<int64_t> { return std::nullopt; },
+      [](const StoredBefore&) -> std::optional<int64_t> { return std::nullopt; },
       [](const StoredCoordinate&) -> std::optional<int64_t> { return std::nullopt; },
       [](const BlockStart&) -> std::optional<int64_t> { return std::nullopt; },
       [](const BlockSize&) -> std::optional<int64_t> { return std::nullopt; });

@@ -267,6 +267,17 @@ Home redistribute(Transport& transport, const Home& home, const Format& format, 
   return pack(transport, std::move(mine), format, std::move(shares), options);
 }
 
+Home in_order_of_positions(runtime::Transport& transport, const Home& home, size_t level) {
+  Shares shares{runtime::ColourGrid({transport.size()}), {}};
+  for (int r = 0; r < transport.size(); r++) {
+    shares.of.push_back(whole_share(home.dims()));
+    shares.of.back().positions.push_back({level, {{{r, transport.size()}}}});
+  }
+  Home out = redistribute(transport, home, home.format(), std::move(shares));
+  require(out.ordered(), "blocks of positions are consecutive");
+  return out;
+}
+
 bool is_cut_clean(Transport& transport, const Home& home) {
   int64_t mixed = 0;
   for (int64_t c = home.colours().lo; c < home.colours().hi; c++)

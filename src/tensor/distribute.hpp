@@ -25,6 +25,9 @@ Home pack_alike(runtime::Transport& transport, Coordinates all, const Format& fo
 Home scatter(runtime::Transport& transport, const Storage& whole, Shares shares);
 Home scatter(runtime::Transport& transport, Storage&& whole, Shares shares);
 
+/// Collective. The same elements in blocks of the positions of a level, one for each rank: consecutive, whatever they were before.
+Home in_order_of_positions(runtime::Transport& transport, const Home& home, size_t level);
+
 /// Collective. All elements on every rank, each once, in storage order.
 Coordinates gather(runtime::Transport& transport, const Home& home);
 /// The elements that belong to this rank's colours, colour by colour. Local.

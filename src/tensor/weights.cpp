@@ -10,9 +10,9 @@ namespace spdistal {
 
 namespace {
 
-// The stored elements below the positions before one of the first level, which may be the end of it.
-int64_t elements_before(const Pattern& pattern, int64_t position) {
-  for (size_t k = 1; k < pattern.order() && position > 0; k++) {
+// The positions of a level below those before one of the first level, which may be the end of it.
+int64_t below(const Pattern& pattern, size_t level, int64_t position) {
+  for (size_t k = 1; k <= level && position > 0; k++) {
     if (pattern.level(k).positions == 0) return 0;
     position = functions_of(pattern.format().levels()[k]).children(pattern.level(k), position - 1).hi;
   }
@@ -29,9 +29,24 @@ std::vector<int64_t> stored_before(runtime::Transport& transport, const Weighed&
       if (home->owns_nothing(q)) continue;
       const Pattern& pattern = home->piece(q).pattern();
       for (size_t k = 0; k < out.size(); k++)
-        out[k] += elements_before(pattern, first_position(pattern, coordinates[k]));
+        out[k] += below(pattern, pattern.order() - 1, first_position(pattern, coordinates[k]));
     }
   transport.allreduce(out.data(), out.size(), ScalarType::Int64, runtime::ReduceOp::Sum);
+  return out;
+}
+
+// The first position at or after a coordinate, of all that pieces have; the same one may be in several.
+std::vector<int64_t> positions_before(runtime::Transport& transport, const Home& home, size_t level,
+                                      const std::vector<int64_t>& coordinates) {
+  std::vector<int64_t> out(coordinates.size(), home.positions(level));
+  for (int64_t q = home.colours().lo; q < home.colours().hi; q++) {
+    const Pattern& pattern = home.piece(q).pattern();
+    for (size_t k = 0; k < out.size(); k++) {
+      int64_t first = below(pattern, level, first_position(pattern, coordinates[k]));
+      if (first < pattern.level(level).positions) out[k] = std::min(out[k], home.base(q, level) + first);
+    }
+  }
+  transport.allreduce(out.data(), out.size(), ScalarType::Int64, runtime::ReduceOp::Min);
   return out;
 }
 

@@ -15,6 +15,10 @@ using Weighed = std::vector<const Home*>;
 std::vector<int64_t> stored_before(runtime::Transport& transport, const Weighed& homes,
                                    const std::vector<int64_t>& coordinates);
 
+/// Collective. How many positions of a level a home whose pieces are ordered has before each of these coordinates.
+std::vector<int64_t> positions_before(runtime::Transport& transport, const Home& home, size_t level,
+                                      const std::vector<int64_t>& coordinates);
+
 /// Where blocks of coordinates begin, one after the other, and where the last ends.
 using Cuts = std::vector<int64_t>;
 Cuts equal_cuts(int64_t coordinates, int64_t blocks);

@@ -137,6 +137,50 @@ std::vector<Seldom> weights() {
   return out;
 }
 
+// Positions of blocks of rows, and of dense levels.
+std::vector<Seldom> blocks_of_rows() {
+  std::string spmv = "a(i) = B(i,j) * c(j)";
+  std::vector<std::string> columns{"B(x,y) -> M(y)", "c(x) -> M(0)"}, shares{"B(x,y) fuse(x,y,f) -> M(~f)"};
+  std::vector<Seldom> out;
+  for (auto [name, format] : {std::pair{"Csr", "B:ds"}, {"Dcsr", "B:ss"}, {"Coo", "B:uq"}, {"Bitmap", "B:bs"}}) {
+    auto add = [&](const std::string& what, const std::string& schedule, const std::vector<std::string>& places) {
+      out.push_back({what + "Of" + name, spmv, format, schedule, places});
+    };
+    std::string walk = "fuse(ii,j,f); pos(f,p,B(i,j)); ", blocks = "divide(i,io,ii,M.x); " + walk;
+    add("Each", blocks + "distribute(io)", columns);
+    add("EachInHalves", blocks + "divide(p,po,pi,2); distribute({io,po})", columns);
+    add("EachInHalvesOfShares", blocks + "divide(p,po,pi,2); distribute({io,po})", shares);
+    add("EachInParts", blocks + "split(p,po,pi,2); distribute({io,po})", columns);
+    add("HalvesInSteps", blocks + "divide(p,po,pi,2); distribute(io); communicate({c,B},po)", columns);
+    add("ByWeight", "divide(i,io,ii,M.x,B); " + walk + "divide(p,po,pi,2); distribute({io,po})", columns);
+    add("InThreads", "divide(i,io,ii,3); " + walk + "split(p,po,pi,2); parallelize(io,CPUThread)", columns);
+    add("Twice", "divide(i,ia,ib,M.x); divide(ib,io,ii,2); " + walk + "distribute(ia)", shares);
+    add("TwiceInPieces", "divide(i,ia,ib,M.x); divide(ib,io,ii,2); " + walk + "distribute({ia,io})", columns);
+  }
+  out.push_back(
+      {"OfTubes",
+       "A(i,k) = B(i,j,k)",
+       "B:dss",
+       "reorder(i,j,k); divide(i,io,ii,M.x); fuse(ii,j,f); pos(f,p,B(i,j,k)); divide(p,po,pi,2); distribute({io,po})",
+       {"B(x,y,z) -> M(y)"}});
+  out.push_back({"IntoTheSamePattern", "A(i,j) = B(i,j)", "A:ds B:ds",
+                 "divide(i,io,ii,M.x); fuse(ii,j,f); pos(f,p,B(i,j)); divide(p,po,pi,2); distribute({io,po})",
+                 columns});
+  for (auto [name, format] : {std::pair{"DenseAbove", "B:dds"}, {"DenseBelow", "B:dsd"}, {"DenseBetween", "B:sds"}}) {
+    out.push_back({name,
+                   "A(i,k) = B(i,j,k)",
+                   format,
+                   "reorder(i,j,k); fuse(i,j,f); pos(f,p,B(i,j,k)); divide(p,po,pi,M.x); distribute(po)",
+                   {"B(x,y,z) -> M(z)"}});
+    out.push_back({std::string(name) + "All",
+                   "A(i,k) = B(i,j,k)",
+                   format,
+                   "reorder(i,j,k); fuse(i,j,f); fuse(f,k,g); pos(g,p,B(i,j,k)); divide(p,po,pi,M.x); distribute(po)",
+                   {"B(x,y,z) -> M(~y)"}});
+  }
+  return out;
+}
+
 std::vector<Seldom> loops() {
   std::string spmv = "a(i) = B(i,j) * c(j)";
   std::vector<std::string> columns{"B(x,y) -> M(y)", "c(x) -> M(0)"};
@@ -201,6 +245,7 @@ constexpr auto name_of = [](const auto& seldom) { return seldom.param.name; };
 INSTANTIATE_TEST_SUITE_P(PositionsOfRows, SeldomWritten, ::testing::ValuesIn(positions_of_rows()), name_of);
 INSTANTIATE_TEST_SUITE_P(Positions, SeldomWritten, ::testing::ValuesIn(positions()), name_of);
 INSTANTIATE_TEST_SUITE_P(Weights, SeldomWritten, ::testing::ValuesIn(weights()), name_of);
+INSTANTIATE_TEST_SUITE_P(BlocksOfRows, SeldomWritten, ::testing::ValuesIn(blocks_of_rows()), name_of);
 INSTANTIATE_TEST_SUITE_P(Loops, SeldomWritten, ::testing::ValuesIn(loops()), name_of);
 
 }  // namespace

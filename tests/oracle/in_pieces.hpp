@@ -269,7 +269,16 @@ class InPieces {
       return stored_at(whole_.at(access.tensor).pattern(), levels->last)[size_t(positions->lo)].positions[base->level];
     }
     if (auto* left = std::get_if<lower::BlocksLeft>(&number)) return left_of(walk, *left);
+    if (auto* block = std::get_if<lower::PositionsOfBlock>(&number)) return end_of(walk, *block);
     return parts_;
+  }
+  int64_t end_of(Walk& walk, const lower::PositionsOfBlock& asked) const {
+    for (const Relation& relation : statement_.provenance.relations)
+      if (auto* stored = relation.replaced[0].value.as<StoredCoordinate>())
+        if (const auto& block = stored->levels.block; block && block->part == asked.part)
+          return walk.positions_before(
+              stored->levels, asked.which == lower::PositionsOfBlock::Which::Begin ? block->first : block->end);
+    return 0;
   }
   int64_t left_of(Walk& walk, const lower::BlocksLeft& left) const {
     const BlockStart& block = *statement_.provenance.replaced_by(left.var)->block();

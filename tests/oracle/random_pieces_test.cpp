@@ -7,6 +7,7 @@
 #include "compile/choose.hpp"
 #include "notation/print.hpp"
 #include "oracle/in_pieces.hpp"
+#include "support/random_distribution.hpp"
 #include "support/random_program.hpp"
 #include "support/random_schedule.hpp"
 
@@ -28,7 +29,8 @@ void check_random(int seed, const Caller& caller, Seen& seen) {
   ScheduledStatement said = make_statement(c.assignment);
   c.assignment = said.assignment;
   ConcreteStatement statement = said.scheduled;
-  if (seed % 4 != 0) statement = test::draw_schedule(random, statement, 10).statement;
+  if (seed % 4 == 1) statement = test::draw_distributed(random, statement, nullptr).statement;
+  else if (seed % 4 != 0) statement = test::draw_schedule(random, statement, 10).statement;
   std::vector<IndexVar> outer = test::first_loops(statement, 1 + size_t(seed) % 3);
   Printer names;
   std::string loops = names(statement), formats;

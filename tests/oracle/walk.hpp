@@ -83,6 +83,13 @@ class Walk {
     return value;
   }
 
+  /// How many positions have coordinates of the first level that come before one.
+  int64_t positions_before(const Levels& levels, const IndexExpr& coordinate) {
+    int64_t end = number(coordinate);
+    std::vector<Stored> all = positions(levels);
+    return std::count_if(all.begin(), all.end(), [&](const Stored& s) { return s.coordinates[levels.first] < end; });
+  }
+
   std::map<IndexVar, int64_t> values;
   std::map<IndexVar, std::optional<Range>> touched;  // values of variables since it was last cleared
 
@@ -135,10 +142,16 @@ class Walk {
         expr, [&](const ValueOf& n) { return values.at(n.var); }, [&](const SizeOf& n) { return size(n.var); },
         [&](const notation::Number& n) { return n.value.value().value_or(pieces_); },
         [&](const IndexBinary& n) { return combine(n.op, number(n.a), number(n.b)); },
-        [&](const StoredCount& n) { return int64_t(positions(n.levels).size()); },
+        [&](const StoredCount& n) {
+          if (n.levels.block)
+            return positions_before(n.levels, n.levels.block->end) - positions_before(n.levels, n.levels.block->first);
+          return int64_t(positions(n.levels).size());
+        },
+        [&](const StoredBefore& n) { return positions_before(n.levels, n.levels.block->first); },
         [&](const StoredCoordinate& n) {
           int64_t fused = 0;
           Stored at = positions(n.levels)[size_t(number(n.position))];
+          if (n.levels.block) at.coordinates[n.levels.first] -= number(n.levels.block->first);
           for (size_t level = n.levels.first; level <= n.levels.last; level++)
             fused = fused * size(n.levels.var(level)) + at.coordinates[level];
           return fused;

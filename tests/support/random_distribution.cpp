@@ -27,12 +27,7 @@ class Distributed {
 
   // Walks the positions of some levels of an operand, fused where they are several: from the first level on, or below.
   void walk_positions() {
-    std::vector<notation::Access> operands;
-    each<Assign>(schedule_.statement.body, [&](const Assign& assign) {
-      each<notation::Access>(assign.rhs, [&](const notation::Access& a) {
-        if (a.tensor.order() > 0 && !a.tensor.format().is_dense()) operands.push_back(a);
-      });
-    });
+    std::vector<notation::Access> operands = sparse_operands();
     if (operands.empty()) return;
     notation::Access operand = pick(random_, operands);
     int64_t order = int64_t(operand.tensor.order()), first = one_in(random_, 3) ? number(random_, 0, order - 1) : 0,
@@ -45,13 +40,36 @@ class Distributed {
     for (int64_t k = 0; k < first; k++) outside.push_back(variable(k));
     for (int64_t k = first; k <= last; k++) run.push_back(variable(k));
     reorder(tried, joined(outside, run));
-    IndexVar fused = run[0];
-    for (size_t k = 1; k < run.size(); k++) {
-      IndexVar next = new_variable(random_);
-      if (!try_command(tried, Fuse{fused, run[k], next})) return;
-      fused = next;
+    if (walk(tried, run, operand)) schedule_ = tried;
+  }
+
+  // Cuts the rows of an operand into blocks, once or twice, and walks the positions of each.
+  void walk_blocks() {
+    std::vector<notation::Access> operands = sparse_operands();
+    if (operands.empty()) return;
+    notation::Access operand = pick(random_, operands);
+    auto variable = [&](int64_t level) {
+      return operand.indices[size_t(operand.tensor.format().mode_order()[size_t(level)])];
+    };
+    int64_t last = number(random_, 0, int64_t(operand.tensor.order()) - 1);
+    RandomSchedule tried = schedule_;
+    IndexVar rows = variable(0);
+    std::vector<IndexVar> blocks;
+    for (int64_t cuts = one_in(random_, 4) ? 2 : 1; cuts > 0; cuts--) {
+      IndexVar outer = new_variable(random_), inner = new_variable(random_);
+      Command cut = Divide{rows, outer, inner, machine_ ? Pieces(machine_->x) : Pieces(pieces(random_))};
+      if (one_in(random_, 4)) cut = Split{rows, outer, inner, number(random_, 1, 3)};
+      if (Divide* divide = std::get_if<Divide>(&cut); divide && one_in(random_, 3)) divide->weights = weights_of(rows);
+      if (!try_command(tried, cut)) return;
+      blocks.push_back(outer);
+      rows = inner;
     }
-    if (try_command(tried, Pos{fused, new_variable(random_), Expression(Expr(operand))})) schedule_ = tried;
+    std::vector<IndexVar> run{rows};
+    for (int64_t k = 1; k <= last; k++) run.push_back(variable(k));
+    reorder(tried, joined(blocks, run));
+    if (!walk(tried, run, operand)) return;
+    schedule_ = tried;
+    outside_ = blocks;
   }
 
   // Two neighbouring loops in one, whatever they count.
@@ -125,6 +143,25 @@ class Distributed {
   const RandomSchedule& schedule() const { return schedule_; }
 
  private:
+  std::vector<notation::Access> sparse_operands() const {
+    std::vector<notation::Access> out;
+    each<Assign>(schedule_.statement.body, [&](const Assign& assign) {
+      each<notation::Access>(assign.rhs, [&](const notation::Access& a) {
+        if (a.tensor.order() > 0 && !a.tensor.format().is_dense()) out.push_back(a);
+      });
+    });
+    return out;
+  }
+  // Fuses loops that follow each other, and walks positions in their place.
+  bool walk(RandomSchedule& tried, const std::vector<IndexVar>& run, const notation::Access& operand) {
+    IndexVar fused = run[0];
+    for (size_t k = 1; k < run.size(); k++) {
+      IndexVar next = new_variable(random_);
+      if (!try_command(tried, Fuse{fused, run[k], next})) return false;
+      fused = next;
+    }
+    return try_command(tried, Pos{fused, new_variable(random_), Expression(Expr(operand))});
+  }
   std::vector<IndexVar> loops() const {
     std::vector<IndexVar> out;
     for (const Forall& loop : outer_loops(schedule_.statement.body)) out.push_back(loop.var);
@@ -213,7 +250,8 @@ RandomSchedule draw_distributed(std::mt19937_64& random, const ConcreteStatement
   // Most are what people write: positions or coordinates, cut, distributed, fetched.
   bool odd = one_in(random, 3);
   if (odd && one_in(random, 2)) out.any(6);
-  if (one_in(random, 3)) out.walk_positions();
+  if (one_in(random, 4)) out.walk_blocks();
+  else if (one_in(random, 3)) out.walk_positions();
   if (odd && one_in(random, 3)) out.walk_positions();
   if (odd && one_in(random, 2)) out.fuse_neighbours();
   out.take_outside();

@@ -33,7 +33,53 @@ Expr local_position(Context& c, const Scope& s, const Levels& levels, size_t lev
   return c.f.constant("p" + tag, p - c.number(tag + "_base", PositionBase{k, level}));
 }
 
+// Do the loops around the kernel tell which block of coordinates it is?
+bool is_known_outside(const Context& c, const CoordinateBlock& block) {
+  bool known = true;
+  for (const IndexExpr& end : {block.first, block.end})
+    each<ValueOf>(end, [&](const ValueOf& n) { known &= c.provenance.determined(n.var, c.options.outer); });
+  return known;
+}
+
+// The first position of the first level at or after a coordinate, which a piece need not have.
+Expr first_position(Context& c, int tensor, const Expr& coordinate) {
+  Expr all = c.stored_positions(tensor, 0);
+  if (!c.functions(tensor, 0).per_parent) {
+    Segment stored = children_of(c.functions(tensor, 0), c.level_of(tensor, 0), Above{ir::int64(0)});
+    std::string name = c.level_name(tensor, 0);
+    Segment wide{c.f.constant(name + "_from", ir::wide(stored.begin)),
+                 c.f.constant(name + "_to", ir::wide(stored.end))};
+    return c.functions(tensor, 0).seek(c.level_of(tensor, 0), Above{ir::int64(0)}, wide, coordinate);
+  }
+  Expr from = c.on_pieces() ? ir::max(coordinate - c.first_coordinate(tensor, 0), 0) : coordinate;
+  return ir::min(from, all);
+}
+
 }  // namespace
+
+// Below the rows of the block, level by level; what a piece has lies one after the other.
+Segment positions_of_block(Context& c, const Scope& s, const Levels& levels) {
+  int k = c.find_operand(levels.access), tensor = k + 1;
+  std::string name = c.name(levels.block->part);
+  if (c.on_pieces() && is_known_outside(c, *levels.block)) {
+    using Which = PositionsOfBlock::Which;
+    return {c.number(name + "_before", PositionsOfBlock{levels.block->part, Which::Begin}),
+            c.number(name + "_until", PositionsOfBlock{levels.block->part, Which::End})};
+  }
+  size_t stored = levels.last;
+  while (c.functions(tensor, stored).per_parent) stored--;
+  auto before = [&](const IndexExpr& coordinate) {
+    Expr position = first_position(c, tensor, index(c, s, coordinate));
+    for (size_t level = 1; level <= stored; level++)
+      if (auto first = c.functions(tensor, level).first) position = first(c.level_of(tensor, level), position);
+    position = ir::wide(position);
+    if (c.on_pieces()) position = position + c.number(c.level_name(tensor, stored) + "_base", PositionBase{k, stored});
+    for (size_t level = stored + 1; level <= levels.last; level++) position = position * size(c, s, levels.var(level));
+    return position;
+  };
+  return {c.f.constant(name + "_before", before(levels.block->first)),
+          c.f.constant(name + "_until", before(levels.block->end))};
+}
 
 Expr search_parent(Context& c, int tensor, size_t level, const Expr& position) {
   Var sums = c.functions(tensor, level).weight(c.level_of(tensor, level));
@@ -49,6 +95,10 @@ Segment positions_below(Context& c, const Scope& s, int operand, size_t level) {
 
 Expr count_positions(Context& c, const Scope& s, const Levels& levels) {
   int operand = c.find_operand(levels.access);
+  if (levels.block) {
+    Segment block = positions_of_block(c, s, levels);
+    return block.end - block.begin;
+  }
   if (levels.first == 0) {
     std::string stored = fmt::format("{}_stored", c.tensor_name(operand + 1));
     if (c.on_pieces()) return c.number(stored, PositionCount{operand, levels.last});
@@ -103,7 +153,7 @@ Reached enter_position(Context& c, const Scope& s, const IndexVar& position_var,
     state.path[level] = state.position;
   }
   const IndexVar& whole = c.provenance.made_by(position_var)->replaced[0].var;
-  if (whole != levels.var(levels.first)) reached.found.emplace_back(whole, fused(c, s, reached.found));
+  if (whole != levels.var(levels.first)) reached.found.emplace_back(whole, fused(c, s, levels, reached.found));
   return reached;
 }
 
@@ -173,8 +223,9 @@ void where_in_piece(Context& c, const Scope& s, const Levels& levels, const Expr
   else inside();
 }
 
-Expr fused(Context& c, const Scope& s, const FoundValues& found) {
+Expr fused(Context& c, const Scope& s, const Levels& levels, const FoundValues& found) {
   Expr out = found.back().second;
+  if (levels.block) out = out - index(c, s, levels.block->first);
   for (size_t n = found.size() - 1; n-- > 0;) out = out * size(c, s, found[n].first) + found[n].second;
   return out;
 }

@@ -12,6 +12,8 @@ namespace spdistal::lower {
 /// Finds the position above one of a level whose positions add up.
 using Parent = std::function<ir::Expr(size_t level, const ir::Expr& position)>;
 
+/// The positions of the whole tensor below a block of coordinates of the first of the levels.
+Segment positions_of_block(Context& c, const Scope& s, const notation::Levels& levels);
 /// How many positions of the whole tensor the last of the levels has.
 ir::Expr count_positions(Context& c, const Scope& s, const notation::Levels& levels);
 /// The positions of a level below where the access is.
@@ -37,8 +39,9 @@ Segment within_piece(Context& c, const Scope& s, const notation::Levels& levels,
 /// Does something where a piece has a position that is known otherwise than from a loop over them.
 void where_in_piece(Context& c, const Scope& s, const notation::Levels& levels, const ir::Expr& p,
                     const std::function<void()>& inside);
-/// The value of the variable that coordinates, the last level's first, together stand for; seldom read.
-ir::Expr fused(Context& c, const Scope& s, const FoundValues& found);
+/// The value of the variable that coordinates, the last level's first, together stand for; in a block they count from where it
+/// begins. Seldom read.
+ir::Expr fused(Context& c, const Scope& s, const notation::Levels& levels, const FoundValues& found);
 
 /// Where the levels above are at the first position of a share: searched once; those down to `walked` are then walked
 /// along.

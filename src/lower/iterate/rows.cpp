@@ -292,7 +292,7 @@ void RowWalk::positions_in_row(const Scope& s, const Segment& part, const FoundV
       found.emplace_back(levels_.var(k), f_.constant(c_.name(levels_.var(k)), coordinate));
     }
     found.insert(found.end(), above.begin(), above.end());
-    found.emplace_back(c_.provenance.made_by(loop_.var)->replaced[0].var, fused(c_, here, found));
+    found.emplace_back(c_.provenance.made_by(loop_.var)->replaced[0].var, fused(c_, here, levels_, found));
     for (auto& more : loop_.at(p)) found.push_back(more);
     bind_values(c_, here, loop_.body(), found, [&](const Scope& inside) { visit(c_, inside, loop_.body()); });
   };

@@ -17,21 +17,57 @@ using namespace notation;
 
 namespace {
 
-// The variables under one that ranges over all combinations of their values, outermost first; empty where it is a part
-// of a variable rather than whole ones.
-std::vector<IndexVar> whole_variables(const Provenance& provenance, const IndexVar& var) {
+// What a loop ranges over: all combinations of values of these variables, outermost first. Of the first it may be a block
+// that loops outside cut. No variables where it is something else.
+struct Ranged {
+  std::vector<IndexVar> vars;
+  std::optional<CoordinateBlock> block = {};
+};
+
+// A part of a variable of the statement: i = io * 4 + ii for ii.
+Ranged block_of(const Provenance& provenance, const IndexVar& part, const std::vector<IndexVar>& outside) {
+  IndexVar top = part;
+  std::optional<IndexExpr> first;
+  IndexExpr end = size_of(part);
+  while (const Relation* relation = provenance.made_by(top)) {
+    const Replaced& up = relation->replaced[0];
+    std::optional<Offset> offset = offset_of(up.value, top);
+    std::vector<IndexVar> needs = relation->needs();
+    bool known = std::all_of(needs.begin(), needs.end(),
+                             [&](const IndexVar& v) { return v == top || provenance.determined(v, outside); });
+    if (relation->replaced.size() != 1 || !offset || !known || provenance.positions_of(top)) return {};
+    if (offset->added) {
+      first = first ? *offset->added + *first : *offset->added;
+      end = end + *offset->added;  // not i = start + ii: the end of a block is no value in it
+    }
+    if (up.guard == Guard::Checked) end = min(end, size_of(up.var));
+    top = up.var;
+  }
+  return {{top}, CoordinateBlock{part, first.value_or(number(0)), end}};
+}
+
+Ranged ranged_over(const Provenance& provenance, const IndexVar& var, const std::vector<IndexVar>& outside) {
   const Relation* relation = provenance.made_by(var);
-  if (!relation) return {var};
+  if (!relation) return {{var}};
   bool whole = relation->made.size() == 1 && relation->needs() == std::vector{var} && !provenance.positions_of(var) &&
                std::all_of(relation->replaced.begin(), relation->replaced.end(),
                            [](const Replaced& r) { return r.guard == Guard::Unneeded; });
-  std::vector<IndexVar> out;
-  if (!whole) return out;
+  if (!whole) return block_of(provenance, var, outside);
+  Ranged out;
   for (const Replaced& parent : relation->replaced) {
-    std::vector<IndexVar> below = whole_variables(provenance, parent.var);
-    if (below.empty()) return {};
-    out.insert(out.end(), below.begin(), below.end());
+    Ranged below = ranged_over(provenance, parent.var, outside);
+    if (below.vars.empty() || (below.block && !out.vars.empty())) return {};
+    if (below.block) out.block = below.block;
+    out.vars.insert(out.vars.end(), below.vars.begin(), below.vars.end());
   }
+  return out;
+}
+
+// The loops around one.
+std::vector<IndexVar> loops_around(const ConcreteStatement& statement, const IndexVar& loop) {
+  std::vector<IndexVar> out;
+  for (const Forall& around : loops_to(statement.body, loop))
+    if (around.var != loop) out.push_back(around.var);
   return out;
 }
 
@@ -42,12 +78,37 @@ std::vector<IndexVar> level_variables(const notation::Access& access) {
 }
 
 // The levels of the access that store these variables one after the other.
-std::optional<Levels> find_levels(const notation::Access& access, const std::vector<IndexVar>& vars) {
+std::optional<Levels> find_levels(const notation::Access& access, const Ranged& ranged) {
+  const std::vector<IndexVar>& vars = ranged.vars;
   std::vector<IndexVar> stored = level_variables(access);
   auto at = std::search(stored.begin(), stored.end(), vars.begin(), vars.end());
   if (vars.empty() || at == stored.end()) return std::nullopt;
   size_t first = size_t(at - stored.begin());
-  return Levels{access, first, first + vars.size() - 1};
+  return Levels{access, first, first + vars.size() - 1, ranged.block};
+}
+
+// Positions of a block of rows are one after the other, and others than its coordinates.
+Result<> check_block(schedule::Refusal& refuse, const IndexVar& i, const Levels& levels) {
+  const Format& format = levels.access.tensor.format();
+  std::string which = refuse(levels.access), part = refuse.name(levels.block->part),
+              rows = refuse.name(levels.var(levels.first));
+  if (levels.first > 0)
+    return refuse.at(i,
+                     fmt::format("{} is a part of {}, and {} stores {} above it", part, rows,
+                                 refuse.name(levels.access.tensor), refuse.name(levels.var(0))),
+                     "take positions of parts of what the tensor stores first, or divide the positions themselves");
+  if (!is_ordered(format.levels()[0]))
+    return refuse.at(
+        i,
+        fmt::format("{} stores {} in no order, so that those of {} do not lie together",
+                    refuse.name(levels.access.tensor), rows, part),
+        fmt::format("give its first level an order, as {} or {} have", levels::Dense::name, levels::Compressed::name));
+  if (std::all_of(format.levels().begin(), format.levels().begin() + long(levels.last) + 1, counts_places))
+    return refuse.at(i,
+                     fmt::format("{} has a place for every value of {}, so that its positions are just these", which,
+                                 refuse.name(i)),
+                     fmt::format("leave pos out, and divide {} itself", refuse.name(i)));
+  return {};
 }
 
 }  // namespace
@@ -83,11 +144,13 @@ Result<> Pos::check(const ConcreteStatement& statement) const {
     return refuse.at(i, fmt::format("{} is not read in the loop over {}", which, refuse.name(i)),
                      suggest(which, accesses, "it reads"));
 
-  std::vector<IndexVar> vars = whole_variables(statement.provenance, i);
+  std::vector<IndexVar> outside = loops_around(statement, i);
+  Ranged ranged = ranged_over(statement.provenance, i, outside);
+  const std::vector<IndexVar>& vars = ranged.vars;
   if (vars.empty())
     return refuse.at(i, fmt::format("{} is only a part of its variable", refuse.name(i)),
                      "take positions first, then divide or split them");
-  std::optional<Levels> levels = find_levels(*wanted, vars);
+  std::optional<Levels> levels = find_levels(*wanted, ranged);
   auto names = [&](const std::vector<IndexVar>& list) {
     return join(list, ",", [&](const IndexVar& v) { return refuse.name(v); });
   };
@@ -116,9 +179,6 @@ Result<> Pos::check(const ConcreteStatement& statement) const {
                                    refuse.name(levels->var(level))),
                        "walk the positions of another tensor, or copy the part that is read first");
 
-  std::vector<IndexVar> outside;
-  for (const Forall& around : loops_to(statement.body, i)) outside.push_back(around.var);
-  outside.pop_back();
   for (size_t level = 0; level < levels->first; level++)
     if (!statement.provenance.determined(levels->var(level), outside)) {
       std::vector<IndexVar> all(stored.begin(), stored.begin() + long(levels->last) + 1);
@@ -131,6 +191,9 @@ Result<> Pos::check(const ConcreteStatement& statement) const {
                                      return out;
                                    }())));
     }
+
+  if (levels->block)
+    if (Result<> block = check_block(refuse, i, *levels); !block) return block;
 
   if (continues_tuples(wanted->tensor.format(), levels->last + 1))
     return refuse.at(i,
@@ -146,10 +209,22 @@ Result<> Pos::check(const ConcreteStatement& statement) const {
 
 ConcreteStatement Pos::apply(const ConcreteStatement& statement) const {
   ConcreteStatement out = statement;
-  Levels levels = *find_levels(*access.tree().as<notation::Access>(), whole_variables(statement.provenance, i));
+  Levels levels = *find_levels(*access.tree().as<notation::Access>(),
+                               ranged_over(statement.provenance, i, loops_around(statement, i)));
   out.body = replace_loop(statement.body, i, [&](const Forall& loop) { return Forall{position, loop.body}; });
-  out.provenance.relations.push_back({.replaced = {{i, StoredCoordinate{levels, value_of(position)}, Guard::Unneeded}},
-                                      .made = {{position, StoredCount{levels}, "p"}}});
+  std::vector<Relation>& relations = out.provenance.relations;
+  if (!levels.block) {
+    relations.push_back({.replaced = {{i, StoredCoordinate{levels, value_of(position)}, Guard::Unneeded}},
+                         .made = {{position, StoredCount{levels}, "p"}}});
+    return out;
+  }
+  // Positions are counted through the whole tensor, so that those of all blocks are of one kind.
+  IndexVar q;
+  Levels all{levels.access, levels.first, levels.last};
+  relations.push_back({.replaced = {{i, StoredCoordinate{levels, value_of(q)}, Guard::Unneeded}},
+                       .made = {{q, StoredCount{all}, "q"}}});
+  relations.push_back({.replaced = {{q, StoredBefore{levels} + value_of(position), Guard::Unneeded}},
+                       .made = {{position, StoredCount{levels}, "p"}}});
   return out;
 }
 

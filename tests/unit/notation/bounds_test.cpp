@@ -122,5 +122,54 @@ TEST(Bounds, HoldWhateverTheNumberOfPositionsInARowIs) {
   EXPECT_EQ(bounds.of(j, {{i, 0}, {f, 2}}), (Range{0, 5}));
 }
 
+// Rows of 4, 0, 3, 1 and 2 non-zeros, in blocks of two rows, whose positions are dealt out in two parts.
+TEST(Bounds, OfPositionsInBlocksOfRowsBeginWhereTheirRowsDo) {
+  const std::vector<int64_t> begins{0, 4, 4, 7, 8, 10};
+  IndexVar i("i"), j("j"), io("io"), ii("ii"), f("f"), q("q"), fp("fp"), fo("fo"), fi("fi");
+  TensorVar B({Symbol("B"), ScalarType::Float64, {5, 6}, Format({Dense, Compressed})});
+  CoordinateBlock block{ii, value_of(io) * number(2), min(value_of(io) * number(2) + size_of(ii), size_of(i))};
+  Levels rows{Access{B, {i, j}}, 0, 1, block}, all{rows.access, 0, 1};
+  Relation walk{.replaced = {{f, StoredCoordinate{rows, value_of(q)}, Guard::Unneeded}},
+                .made = {{q, StoredCount{all}, "q"}}};
+  Relation from{.replaced = {{q, StoredBefore{rows} + value_of(fp), Guard::Unneeded}},
+                .made = {{fp, StoredCount{rows}, "p"}}};
+  Relation halves{.replaced = {{fp, value_of(fo) * size_of(fi) + value_of(fi), Guard::Checked}},
+                  .made = {{fo, number(2), "o"}, {fi, ceil_div(size_of(fp), number(2)), "i"}}};
+  Provenance provenance = of({{i, 5}, {j, 6}}, {split(i, io, ii, 2), fuse(ii, j, f), walk, from, halves});
+  Bounds bounds(
+      provenance, [](const Levels&) { return int64_t(10); }, {},
+      [&](const Levels&, int64_t row) {
+        int64_t before = begins[size_t(std::min<int64_t>(row, 5))];
+        return Range{before, before + 1};
+      });
+  EXPECT_EQ(bounds.of(q, {{io, 0}}), (Range{0, 4}));
+  EXPECT_EQ(bounds.of(q, {{io, 1}}), (Range{4, 8}));
+  EXPECT_EQ(bounds.of(q, {{io, 2}}), (Range{8, 10}));
+  EXPECT_EQ(bounds.of(q, {{io, 0}, {fo, 1}}), (Range{2, 4}));
+  EXPECT_EQ(bounds.of(q, {{io, 2}, {fo, 1}}), (Range{9, 10}));
+  EXPECT_EQ(bounds.of(i, {{io, 1}, {fo, 1}}), (Range{2, 4}));
+  EXPECT_EQ(bounds.of(q, {}), (Range{0, 10}));
+  EXPECT_EQ(bounds.positions_of_block(ii, {{io, 1}}), (Range{4, 8}));
+  EXPECT_TRUE(provenance.bounded_by(q, io));
+  EXPECT_FALSE(provenance.bounded_by(i, fo));
+}
+
+TEST(NumberedPlaces, OfDenseLevelsAreNumbersOfTheirCoordinates) {
+  IndexVar i("i"), j("j"), f("f"), p("p");
+  for (auto [format, numbered] : {std::pair{Format({Dense, Dense, Compressed}), true},
+                                  {Format({Dense, Compressed, Dense}), false},
+                                  {Format({Compressed, Dense, Compressed}), false}}) {
+    TensorVar B({Symbol("B"), ScalarType::Float64, {4, 5, 6}, format});
+    Levels levels{Access{B, {i, j, IndexVar("k")}}, 0, 1};
+    Relation walk{.replaced = {{f, StoredCoordinate{levels, value_of(p)}, Guard::Unneeded}},
+                  .made = {{p, StoredCount{levels}, "p"}}};
+    Provenance provenance = number_places(of({{i, 4}, {j, 5}}, {fuse(i, j, f), walk}));
+    EXPECT_EQ(provenance.bounded_by(i, p), numbered) << format.str();
+    Bounds bounds(provenance, [](const Levels&) { return int64_t(20); });
+    EXPECT_EQ(bounds.of(i, {{p, 7}}), (numbered ? Range{1, 2} : Range{0, 4})) << format.str();
+    EXPECT_EQ(bounds.of(j, {{p, 7}}), (numbered ? Range{2, 3} : Range{0, 5})) << format.str();
+  }
+}
+
 }  // namespace
 }  // namespace spdistal::notation
