@@ -16,7 +16,15 @@ namespace {
 struct PositionLoops {
   size_t level;
   std::vector<IndexVar> loops;
+  std::optional<IndexVar> rows = {};  // where the positions of blocks of rows are dealt out by themselves
 };
+
+// The variable that counts the positions which are dealt out: of a block of rows, from its first on.
+IndexVar counted_by(const Provenance& provenance, const StoredCoordinate& at) {
+  const IndexVar& position = at.position.as<ValueOf>()->var;
+  if (!at.levels.block) return position;
+  return provenance.replaced_by(position)->value_of(position).as<IndexBinary>()->b.as<ValueOf>()->var;
+}
 
 std::vector<PositionLoops> position_loops(const ConcreteStatement& statement, const std::vector<Forall>& loops) {
   std::vector<PositionLoops> out;
@@ -24,9 +32,10 @@ std::vector<PositionLoops> position_loops(const ConcreteStatement& statement, co
     for (const Replaced& r : relation.replaced)
       if (auto* at = r.value.as<StoredCoordinate>()) {
         PositionLoops found{at->levels.last, {}};
+        if (at->levels.block) found.rows = at->levels.var(at->levels.first);
+        IndexVar counter = counted_by(statement.provenance, *at);
         for (const Forall& loop : loops)
-          if (statement.provenance.bounded_by(at->position.as<ValueOf>()->var, loop.var))
-            found.loops.push_back(loop.var);
+          if (statement.provenance.bounded_by(counter, loop.var)) found.loops.push_back(loop.var);
         if (!found.loops.empty()) out.push_back(std::move(found));
       }
   return out;
@@ -57,7 +66,12 @@ Shares homes_of(const TensorVar& tensor, int ranks) {
   each<Assign>(statement.body, [&](const Assign& a) { access = a.lhs; });
   std::vector<PositionLoops> positions = position_loops(statement, loops);
   // How many positions there are does not matter here: blocks of them are named by their number.
-  Bounds bounds(statement.provenance, [](const Levels&) { return int64_t(1) << 60; });
+  constexpr int64_t any = int64_t(1) << 60;
+  Bounds bounds(
+      statement.provenance, [](const Levels&) { return any; }, {},
+      [](const Levels&, int64_t) {
+        return Range{0, any};
+      });
 
   std::vector<int64_t> extents;
   for (const Forall& loop : loops) extents.push_back(bounds.size(loop.var));
@@ -89,6 +103,7 @@ Shares homes_of(const TensorVar& tensor, int ranks) {
       NestedParts part;
       for (const IndexVar& loop : p.loops) part.parts.push_back({values.at(loop), bounds.size(loop)});
       share.positions.push_back({p.level, std::move(part)});
+      if (p.rows && !elsewhere) share.positions.back().rows = bounds.of(*p.rows, values);
     }
     out.of.push_back(std::move(share));
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <numeric>
 
 #include "base/lexer.hpp"
@@ -111,6 +112,47 @@ Format Format::blocked(std::vector<int64_t> sizes) const {
   return out;
 }
 
+namespace {
+
+using RefuseDistribution =
+    std::function<void(const DistributionPart& part, const std::string& message, const std::string& hint)>;
+
+// A dimension that is placed by itself, and goes into the non-zeros of a fusion: those of its blocks lie together, and are others
+// than places that all blocks have.
+void check_rows(const Format& format, size_t dim, size_t deepest, const DistributionPrinter& print,
+                const RefuseDistribution& refuse) {
+  const Distribution& distribution = *format.distribution();
+  for (size_t level = 0; level < distribution.levels().size(); level++)
+    for (size_t d = 0; d < distribution.levels()[level].size(); d++) {
+      const DistVar* var = distribution.levels()[level][d].var();
+      if (!var || !(*var == distribution.dims()[dim])) continue;
+      DistributionPart here{DistributionPart::Kind::Placement, level, d};
+      const LevelFormat& rows = format.levels()[0];
+      auto name = [&](size_t k) { return print.name(distribution.dims()[size_t(format.mode_order()[k])]); };
+      if (format.level_of(dim) > 0)
+        refuse(here,
+               fmt::format("{} is fused, and the format '{}' stores {} above it, so that non-zeros of its blocks do "
+                           "not lie together",
+                           print.name(*var), format.str(), name(0)),
+               fmt::format("place {} so, or the fused name alone", name(0)));
+      if (!is_ordered(rows) || fills_between(rows))
+        refuse(here,
+               fmt::format("{} is fused, and the format '{}' does not store the non-zeros of its blocks one after the "
+                           "other",
+                           print.name(*var), format.str()),
+               fmt::format("make its first level {} or {}", levels::Dense::name, levels::Compressed::name));
+      auto last = format.levels().begin() + long(deepest);
+      if (std::all_of(format.levels().begin(), last + 1, counts_places) ||
+          std::all_of(last, format.levels().end(), counts_places))
+        refuse(here,
+               fmt::format("{} is fused down to {}, of which the format '{}' has all, stored or not", print.name(*var),
+                           name(deepest), format.str()),
+               fmt::format("place {} by its coordinates, beside {}", name(deepest), print.name(*var)));
+    }
+}
+
+}  // namespace
+
 void Format::check() const {
   auto refuse = [&](const std::string& message, const std::string& hint) {
     throw UserError(Diagnostic{message, {}, hint});
@@ -171,6 +213,8 @@ void Format::check() const {
         all.push_back(print.name(distribution_->dims()[dim]));
         if (!contains(dims, dim) && contains(named, distribution_->dims()[dim])) left_out.push_back(all.back());
       }
+      for (size_t dim : dims)
+        if (!(non_zero->var == distribution_->dims()[dim])) check_rows(*this, dim, deepest, print, refuse_distribution);
       if (!left_out.empty())
         refuse_distribution(here,
                             fmt::format("~{}: the stored coordinates of {} are counted below those of {}, which {} "

@@ -52,6 +52,27 @@ std::vector<size_t> Distribution::dims_of(const DistVar& var) const {
   return {};
 }
 
+namespace {
+
+// Are the non-zeros of a fusion that a dimension goes into placed later, and all that is placed of the fusion?
+bool stands_before_non_zeros(const Distribution& distribution, const DistVar& dim, size_t level, size_t at) {
+  std::optional<DistVar> fused;
+  for (const DistFusion& fusion : distribution.fusions())
+    if (std::find(fusion.vars.begin(), fusion.vars.end(), fused.value_or(dim)) != fusion.vars.end())
+      fused = fusion.fused;
+  bool later = false;
+  for (size_t l = 0; l < distribution.levels().size(); l++)
+    for (size_t d = 0; d < distribution.levels()[l].size(); d++) {
+      const Placement& placement = distribution.levels()[l][d];
+      if (!placement.var() || !fused || !(*placement.var() == *fused)) continue;
+      if (!std::holds_alternative<NonZero>(placement.what()) || std::pair(l, d) < std::pair(level, at)) return false;
+      later = true;
+    }
+  return later;
+}
+
+}  // namespace
+
 void Distribution::check() const {
   DistributionPrinter print(*this);
   using Kind = DistributionPart::Kind;
@@ -111,10 +132,10 @@ void Distribution::check() const {
       if (!here.insert(var).second)
         refuse({Kind::Placement, level, d}, fmt::format("{} stands for two dimensions of one grid", name(var)),
                "give each its own name; one that names no tensor dimension replicates");
-      if (fused_away.contains(var))
-        refuse({Kind::Placement, level, d}, fmt::format("{} is fused and cannot be placed by itself", name(var)),
-               "place the fused name instead");
       bool non_zero = std::holds_alternative<NonZero>(placement.what());
+      if (fused_away.contains(var) && (non_zero || !stands_before_non_zeros(*this, var, level, d)))
+        refuse({Kind::Placement, level, d}, fmt::format("{} is fused and cannot be placed by itself", name(var)),
+               "place the fused name instead, or after it the non-zeros of what it is fused into: M(x,~f)");
       if (non_zero && !known.contains(var))
         refuse({Kind::Placement, level, d}, fmt::format("~{}: {} is no dimension of the tensor", name(var), name(var)),
                fmt::format("its dimensions are {}; a name without ~ replicates", print.dims()));

@@ -35,9 +35,14 @@ class Placer {
         for (const DistVar& part : fusion.vars) run.push_back(loop_of_.at(part));
         loop_of_.insert_or_assign(fusion.fused, fuse_loops(run, names_.name(fusion.fused)));
       }
-    for (const DistVar& var : non_zeros()) walk_positions(var);
+    for (const DistVar& var : non_zeros()) {
+      divide_all([&](const DistVar& placed) { return is_part_of(placed, var); });  // rows, whose blocks have positions
+      walk_positions(var);
+    }
+    divide_all([](const DistVar&) { return true; });
     for (size_t level = 0; level < distribution_.levels().size(); level++)
-      for (size_t dim = 0; dim < distribution_.levels()[level].size(); dim++) divide(level, dim);
+      for (size_t dim = 0; dim < distribution_.levels()[level].size(); dim++)
+        distributed_.push_back(machine_loop_.at({level, dim}));
     std::vector<IndexVar> order = distributed_;
     for (const IndexVar& var : loops_)
       if (std::find(order.begin(), order.end(), var) == order.end()) order.push_back(var);
@@ -141,18 +146,27 @@ class Placer {
     loop_of_.insert_or_assign(var, position);
   }
 
+  bool is_part_of(const DistVar& placed, const DistVar& fused) const {
+    std::vector<size_t> dims = distribution_.dims_of(placed), all = distribution_.dims_of(fused);
+    return !(placed == fused) && dims.size() == 1 && std::find(all.begin(), all.end(), dims[0]) != all.end();
+  }
+
+  template <class F>
+  void divide_all(F&& wanted) {
+    for (size_t level = 0; level < distribution_.levels().size(); level++)
+      for (size_t dim = 0; dim < distribution_.levels()[level].size(); dim++) {
+        const DistVar* var = distribution_.levels()[level][dim].var();
+        if (!machine_loop_.contains({level, dim}) && wanted(*var)) divide(level, dim);
+      }
+  }
   void divide(size_t level, size_t dim) {
-    if (auto machine = machine_loop_.find({level, dim}); machine != machine_loop_.end()) {
-      distributed_.push_back(machine->second);
-      return;
-    }
     const Placement& placement = distribution_.levels()[level][dim];
     IndexVar var = loop_of_.at(*placement.var());
     IndexVar outer(var.name() + "o"), inner(var.name() + "i");
     commands_.push_back(Divide{var, outer, inner, distribution_.machine().dim(dim, level)});
     replace(var, {outer, inner});
     loop_of_.insert_or_assign(*placement.var(), inner);
-    distributed_.push_back(outer);
+    machine_loop_.emplace(std::pair{level, dim}, outer);
   }
 
   void replace(const IndexVar& var, const std::vector<IndexVar>& by) {
@@ -165,7 +179,7 @@ class Placer {
   DistributionPrinter names_;
   std::optional<notation::Access> access_;
   std::map<DistVar, IndexVar> loop_of_;
-  std::map<std::pair<size_t, size_t>, IndexVar> machine_loop_;
+  std::map<std::pair<size_t, size_t>, IndexVar> machine_loop_;  // that runs over a dimension of the machine
   std::vector<IndexVar> loops_, distributed_;
   std::vector<Command> commands_;
 };

@@ -47,12 +47,16 @@ Holders::Holders(const Shares& shares, const Format& format, const std::vector<i
   }
   for (const PositionBlock& split : shares.of[size_t(alive_[0])].positions) {
     Intervals conditions;
+    std::vector<Range> blocks;
     size_t s = splits_.size();
     for (int64_t c : alive_) {
       int64_t part = shares.of[size_t(c)].positions[s].part.number();
       conditions.emplace_back(Range{part, part + 1}, c);
+      if (const auto& rows = shares.of[size_t(c)].positions[s].rows) blocks.push_back(*rows);
     }
-    splits_.push_back({split.level, split.part});
+    std::sort(blocks.begin(), blocks.end(), [](const Range& a, const Range& b) { return a.lo < b.lo; });
+    blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+    splits_.push_back({split.level, split.part, std::move(blocks)});
     add_axis({}, s, conditions, {0, split.part.count()});
   }
 }

@@ -20,7 +20,8 @@ class Holders {
   /// The position blocks that any share speaks of, in the order of their levels.
   struct Split {
     size_t level;
-    NestedParts parts;  // those of any share: all are alike
+    NestedParts parts;             // those of any share: all are alike
+    std::vector<Range> rows = {};  // where blocks of rows are split by themselves, in order
   };
   const std::vector<Split>& splits() const { return splits_; }
 

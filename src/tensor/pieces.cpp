@@ -78,8 +78,27 @@ struct Making {
   Holders holders;
   std::vector<int64_t> total = {};  // nodes of each counted level, where positions are split
   bool with_nodes = false;          // colours get nodes besides entries
+  /// Where blocks of rows are split by themselves: nodes of each counted level before the row.
+  std::map<int64_t, std::vector<int64_t>> before = {};
 
   int64_t positions(size_t level) const { return total[*tree.counted_at(level)] * tree.per_node(level); }
+  Range positions(size_t level, const Range& rows) const {
+    size_t counted = *tree.counted_at(level);
+    int64_t each = tree.per_node(level);
+    return {before.at(rows.lo)[counted] * each, before.at(rows.hi)[counted] * each};
+  }
+  /// The positions that a split is about, for a row: all of them, or those of its block.
+  Range around(const Holders::Split& split, int64_t row) const {
+    if (split.rows.empty()) return {0, positions(split.level)};
+    auto next = std::upper_bound(split.rows.begin(), split.rows.end(), row,
+                                 [](int64_t x, const Range& block) { return x < block.lo; });
+    require(next != split.rows.begin() && std::prev(next)->contains(row), "blocks of rows have every row");
+    return positions(split.level, *std::prev(next));
+  }
+  int64_t part_with(const Holders::Split& split, int64_t row, int64_t position) const {
+    Range all = around(split, row);
+    return split.parts.number_with(all.size(), position - all.lo);
+  }
   void find_path(std::span<const int64_t> at, Path& path) const {
     path.clear();
     for (int dimension : format.mode_order()) path.push_back(at[size_t(dimension)]);
@@ -91,7 +110,7 @@ void find_parts(const Making& making, std::span<const int64_t> numbers, const Pa
   for (const Holders::Split& split : making.holders.splits()) {
     int64_t position = numbers[*making.tree.counted_at(split.level)] * making.tree.per_node(split.level) +
                        making.tree.offset(split.level, path.data());
-    parts.push_back(split.parts.number_with(making.positions(split.level), position));
+    parts.push_back(making.part_with(split, path[0], position));
   }
 }
 
@@ -105,8 +124,7 @@ std::vector<Range> parts_below(const Making& making, const Path& path, std::span
     first_path.resize(std::max(path.size(), split.level + 1));
     int64_t first = number * per + making.tree.offset(split.level, first_path.data());
     int64_t last = below ? first + making.tree.per_tail_node(split.level) - 1 : first;
-    int64_t all = making.positions(split.level);
-    parts.push_back({split.parts.number_with(all, first), split.parts.number_with(all, last) + 1});
+    parts.push_back({making.part_with(split, path[0], first), making.part_with(split, path[0], last) + 1});
   }
   return parts;
 }
@@ -334,6 +352,25 @@ void check_memory(const Making& making, Range colours, ScalarType type) {
   spdistal::check_memory(making.format, ranges, type);
 }
 
+// Collective. The nodes of each counted level before the first entry of a row, or of one after it.
+std::map<int64_t, std::vector<int64_t>> nodes_before_rows(runtime::Transport& transport, const Making& making,
+                                                          const Entries& entries) {
+  std::map<int64_t, std::vector<int64_t>> out;
+  for (const Holders::Split& split : making.holders.splits())
+    for (const Range& rows : split.rows) out[rows.lo] = out[rows.hi] = making.total;
+  if (out.empty()) return out;
+  Walk walk(entries.before, entries.forerunner, making.format, making.tree);
+  size_t first = size_t(making.format.mode_order()[0]);
+  auto next = out.begin();
+  for (int64_t e = 0; e < entries.records.size() && next != out.end(); e++) {
+    walk.step(entries.records.at(e));
+    for (; next != out.end() && next->first <= entries.records.at(e)[first]; ++next) next->second = walk.numbers();
+  }
+  for (auto& [row, nodes] : out)
+    transport.allreduce(nodes.data(), nodes.size(), ScalarType::Int64, runtime::ReduceOp::Min);
+  return out;
+}
+
 std::vector<Records> bring_nodes(runtime::Transport& transport, Making& making, const Entries& entries,
                                  const Bring& bring) {
   Records mine = runtime::together(transport, [&] {
@@ -384,6 +421,7 @@ Home make_home(runtime::Transport& transport, Entries entries, const std::vector
 
   Making making{dims, format, tree, simple, Holders(simple, format, dims, listed)};
   if (!making.holders.splits().empty()) making.total = entries.total;
+  making.before = nodes_before_rows(transport, making, entries);
   making.with_nodes = needs_nodes(making);
   std::vector<Records> nodes(size_t(colours.size()), Records(0, ScalarType::Bool));
   if (making.with_nodes) nodes = bring_nodes(transport, making, entries, bring);

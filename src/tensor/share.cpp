@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/hash.hpp"
+#include "format/questions.hpp"
 #include "tensor/tree.hpp"
 
 namespace spdistal {
@@ -102,6 +103,13 @@ bool NestedParts::are_alike(const NestedParts& other) const {
                     [](const Part& a, const Part& b) { return a.of == b.of; });
 }
 
+Range numbers_of(const PositionBlock& split, const Tree& tree) {
+  int64_t all = tree.per_node(split.level);
+  if (!split.rows) return {0, all};
+  int64_t each = tree.extent(0) == 0 ? 0 : all / tree.extent(0);
+  return {split.rows->lo * each, split.rows->hi * each};
+}
+
 Share whole_share(const std::vector<int64_t>& dims) {
   Share out;
   for (int64_t dim : dims) out.coordinates.push_back(Space::interval(0, dim));
@@ -121,6 +129,24 @@ Shares blocked(const Format& format, const std::vector<int64_t>& dims, int64_t c
   }
   return out;
 }
+
+namespace {
+
+// Blocks of rows whose positions are counted by themselves.
+Result<> check_rows(const PositionBlock& block, const Share& share, const Format& format,
+                    const std::vector<int64_t>& dims) {
+  auto refuse = [](const char* message) { return Diagnostic{message, {}, {}}; };
+  const Space& rows = share.coordinates[size_t(format.mode_order()[0])];
+  if (rows != Space::interval(block.rows->lo, block.rows->hi))
+    return refuse("takes positions below others than its coordinates of the first level");
+  Tree tree(format, dims);
+  if (tree.counted_at(block.level) &&
+      (block.level >= tree.tail() || !is_ordered(format.levels()[0]) || fills_between(format.levels()[0])))
+    return refuse("takes positions of rows at a level that does not store them one after the other");
+  return {};
+}
+
+}  // namespace
 
 Result<> check(const Shares& shares, const Format& format, const std::vector<int64_t>& dims) {
   auto refuse = [](std::string message) { return Diagnostic{std::move(message), {}, {}}; };
@@ -158,11 +184,16 @@ Result<> check(const Shares& shares, const Format& format, const std::vector<int
         if (block.level >= dims.size() || of < 1 || part < 0 || part >= of)
           return refuse_share(fmt::format("takes part {} of {} of level {}", part, of, block.level));
     if (holds_nothing(share, dims)) continue;
+    for (const PositionBlock& block : share.positions)
+      if (block.rows)
+        if (Result<> suits = check_rows(block, share, format, dims); !suits)
+          return refuse_share(suits.refusal().message);
     if (!first) first = &share;
     bool alike = first->positions.size() == share.positions.size();
     for (size_t k = 0; alike && k < share.positions.size(); k++)
       alike = first->positions[k].level == share.positions[k].level &&
-              first->positions[k].part.are_alike(share.positions[k].part);
+              first->positions[k].part.are_alike(share.positions[k].part) &&
+              first->positions[k].rows.has_value() == share.positions[k].rows.has_value();
     if (!alike) return refuse_share("splits other positions than that of another colour");
   }
   return {};
@@ -175,7 +206,7 @@ Shares simplified(Shares shares, const Format& format, const std::vector<int64_t
       if (tree.counted_at(split.level)) continue;
       std::vector<size_t> fused(format.mode_order().begin(),
                                 format.mode_order().begin() + std::ptrdiff_t(split.level) + 1);
-      share.fused.push_back({std::move(fused), split.part.of(tree.per_node(split.level))});
+      share.fused.push_back({std::move(fused), split.of(numbers_of(split, tree))});
     }
     std::erase_if(share.positions,
                   [&](const PositionBlock& split) { return split.part.count() == 1 || !tree.counted_at(split.level); });
@@ -280,6 +311,7 @@ uint64_t hash(const Share& share) {
   }
   for (const PositionBlock& block : share.positions) {
     out.word(block.level);
+    if (block.rows) out.word(uint64_t(block.rows->lo)), out.word(uint64_t(block.rows->hi));
     for (const auto& [part, of] : block.part.parts) out.word(uint64_t(part)), out.word(uint64_t(of));
   }
   return out.value();

@@ -5,10 +5,13 @@
 //   a copy everywhere     all coordinates                    of every colour
 //   equal shares of       positions = {level 1, part 0 of 3}
 //   the non-zeros
+//   … of a block of       positions = {level 1, part 0 of 3, rows [0, 4)}
+//   rows
 //
 // A colour holds the elements that satisfy all of its share. Shares may overlap; together they hold every element.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,6 +22,8 @@
 #include "spdistal/result.hpp"
 
 namespace spdistal {
+
+class Tree;
 
 /// The row-major number of these coordinates, the first the slowest, lies in the range.
 struct FusedRange {
@@ -51,11 +56,19 @@ struct NestedParts {
   bool are_alike(const NestedParts& other) const;
 };
 
-/// The position at a level of the whole tensor lies in the part.
+/// The position at a level of the whole tensor lies in the part: of all of them, or of those below some coordinates of the first
+/// level.
 struct PositionBlock {
   size_t level;
   NestedParts part;
+  std::optional<Range> rows = {};
   bool operator==(const PositionBlock&) const = default;
+
+  /// The part of these positions.
+  Range of(const Range& positions) const {
+    Range out = part.of(positions.size());
+    return {positions.lo + out.lo, positions.lo + out.hi};
+  }
 };
 
 struct Share {
@@ -72,6 +85,9 @@ struct Shares {
   bool operator==(const Shares&) const = default;
 };
 
+/// The positions that a block is a part of, at a level that no sparse one stands above: numbers of coordinates.
+Range numbers_of(const PositionBlock& split, const Tree& tree);
+
 /// Everything.
 Share whole_share(const std::vector<int64_t>& dims);
 /// One colour that holds everything.
@@ -80,7 +96,9 @@ Shares undivided(const std::vector<int64_t>& dims);
 Shares blocked(const Format& format, const std::vector<int64_t>& dims, int64_t colours);
 
 /// What must hold of shares: one for each colour, sets within the dimensions, fused numbers that can be counted, and
-/// position blocks of the same levels and numbers of parts on all colours that hold anything.
+/// position blocks of the same levels and numbers of parts on all colours that hold anything. Rows of position blocks are
+/// those that the share has of the first level, the same ones or others than those of another colour, and no level at
+/// the end of the format that is dense has blocks of them, nor one below rows that are filled or in no order.
 Result<> check(const Shares& shares, const Format& format, const std::vector<int64_t>& dims);
 
 /// The same shares, simpler: where all levels down to one are dense, its positions are fused numbers of coordinates;

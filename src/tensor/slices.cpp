@@ -38,6 +38,7 @@ std::optional<TakenShare> taken_by(const Share& share, const Format& format, con
     return std::nullopt;
   if (share.positions.empty()) return out;
   out.block = share.positions[0];
+  if (out.block->rows) return std::nullopt;
   if (out.ranges[first] != Range{0, dims[first]} || out.block->level >= tree.tail()) return std::nullopt;
   return out;
 }

@@ -2,6 +2,7 @@
 // everything listed, element by element.
 #pragma once
 #include <map>
+#include <optional>
 #include <set>
 
 #include "format/registry.hpp"
@@ -122,9 +123,27 @@ inline Shares random_shares(Random& random, const Format& format, const std::vec
   return {grid, shares};
 }
 
+/// Rows by one machine dimension, and the positions of each block of them by another, where a format has them one after the other.
+inline std::optional<Shares> shares_of_blocks(Random& random, const Format& format, const std::vector<int64_t>& dims) {
+  if (dims.empty()) return {};
+  ColourGrid grid({pick(random, 1, 4), pick(random, 1, 3)});
+  std::vector<Share> shares(size_t(grid.count()), whole_share(dims));
+  size_t level = size_t(pick(random, 0, int64_t(dims.size()) - 1)), rows = size_t(format.mode_order()[0]);
+  for (int64_t c = 0; c < grid.count(); c++) {
+    std::vector<int64_t> point = grid.point_of(c);
+    Range mine = block(dims[rows], grid.extents()[0], point[0]);
+    shares[size_t(c)].coordinates[rows] = mine.size() == 0 ? Space(1) : Space::interval(mine.lo, mine.hi);
+    shares[size_t(c)].positions.push_back({level, {{{point[1], grid.extents()[1]}}}, mine});
+  }
+  Shares out{grid, shares};
+  return check(out, format, dims) ? std::optional(out) : std::nullopt;
+}
+
 inline HomeCase random_home(Random& random) {
   Format format = random_format(random, size_t(pick(random, 0, 3)));
   std::vector<int64_t> dims = random_dims(random, format);
+  if (pick(random, 0, 5) == 0)
+    if (std::optional<Shares> blocks = shares_of_blocks(random, format, dims)) return {format, dims, *blocks};
   return {format, dims, random_shares(random, format, dims)};
 }
 
@@ -279,6 +298,13 @@ inline bool is_held(const HomeCase& made, const Whole& whole, int64_t colour, co
   // From the text of divisions: x = part * size + rest, where rest < size.
   for (const PositionBlock& split : share.positions) {
     int64_t x = number_of(made, whole, split.level, path), size = whole.positions[split.level];
+    if (split.rows) {
+      size = 0;
+      for (const auto& [to, number] : whole.numbers[split.level]) {
+        if (to[0] < split.rows->lo) x--;
+        else if (to[0] < split.rows->hi) size++;
+      }
+    }
     for (const auto& [part, of] : split.part.parts) {
       size = (size + of - 1) / of;
       x -= part * size;
@@ -301,8 +327,8 @@ inline std::string describe(const HomeCase& made) {
     }
     for (const PositionBlock& split : made.shares.of[c].positions)
       for (const auto& [part, of] : split.part.parts)
-        out +=
-            " part " + std::to_string(part) + " of " + std::to_string(of) + " of level " + std::to_string(split.level);
+        out += " part " + std::to_string(part) + " of " + std::to_string(of) + " of level " +
+               std::to_string(split.level) + (split.rows ? " of rows" : "");
   }
   return out;
 }

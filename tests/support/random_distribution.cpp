@@ -215,6 +215,7 @@ TensorVar draw_placed(std::mt19937_64& random, const TensorVar& tensor, const Ma
         fusions.push_back(fuse(run, f));
         std::erase_if(usable, [&](const DistVar& v) { return std::find(run.begin(), run.end(), v) != run.end(); });
         usable.push_back(f);
+        if (number(random, 0, 1) == 0) usable.push_back(run[0]);  // rows, and the non-zeros of their blocks
       }
       std::shuffle(usable.begin(), usable.end(), random);
       std::vector<std::vector<Placement>> levels;

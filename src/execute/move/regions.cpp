@@ -112,7 +112,7 @@ Partition held_by(const Home& home, const Space& universe) {
         fused.dims.push_back(size_t(home.format().mode_order()[level]));
         count *= home.dims()[fused.dims.back()];
       }
-      fused.range = positions.part.of(count);
+      fused.range = positions.of(numbers_of(positions, Tree(home.format(), home.dims())));
       held = fused_part(home.format(), home.dims(), fused, held);
     }
     pieces.push_back(std::move(held));
