@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "codegen/nvrtc.hpp"
+#include "execute/move/device_moves.hpp"
 #include "fakes/cuda.hpp"
 #include "ir/interpret.hpp"
 #include "support/leaves.hpp"
@@ -86,6 +88,38 @@ TEST(Cuda, RandomProgramsOnSeveralGpusAreRight) {
         FAIL() << "seed " << seed << "\n" << test::describe(program) << *fault;
     } catch (const UserError&) {}  // refused
   }
+}
+
+// By NVIDIA's compiler; the stand-in counts their launches.
+TEST(Cuda, KernelsThatMoveElementsCompile) {
+  setenv("FAKE_CUDA_DEVICES", "4", 1);
+  if (!codegen::Nvrtc::find({})) GTEST_SKIP() << "no NVRTC on this machine";
+  ProcessOptions options = ProcessOptions::from_environment();
+  options.gpu = {.kind = GpuOptions::Kind::Cuda, .driver = FAKE_CUDA};
+  options.jit.cache_bytes = 0;
+  Process process(options);
+  memory::Place device = process.gpus().back();
+  runtime::DeviceMoves& moves = moves_of(process);
+  auto launches = [&] {
+    auto* counts = fake_cuda::function_of<fake_cuda::Counts(int)>(FAKE_CUDA, "fake_cuda_counts");
+    return counts(device.device).launches;
+  };
+  int64_t before = launches(), asked = 0;
+  for (ScalarType type : {ScalarType::Bool, ScalarType::Int32, ScalarType::Int64, ScalarType::Float32,
+                          ScalarType::Float64, ScalarType::Complex64, ScalarType::Complex128})
+    for (bool narrow : {true, false}) {
+      Buffer array = Buffer::zeroed(100 * size_of(type)), places = Buffer::zeroed(10 * (narrow ? 4 : 8)),
+             packed = Buffer::zeroed(10 * size_of(type));
+      runtime::PlacesOn on{device, type, array.mirror(), places, narrow, 10};
+      moves.gather(on, packed), moves.scatter(packed, on), asked += 2;
+      for (runtime::ReduceOp op :
+           {runtime::ReduceOp::Sum, runtime::ReduceOp::Product, runtime::ReduceOp::Min, runtime::ReduceOp::Max}) {
+        bool ordered = op == runtime::ReduceOp::Min || op == runtime::ReduceOp::Max;
+        if (ordered && is_complex(type)) continue;
+        moves.combine(packed, on, op), asked++;
+      }
+    }
+  EXPECT_EQ(launches() - before, asked);
 }
 
 }  // namespace
