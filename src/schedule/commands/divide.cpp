@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "format/questions.hpp"
+#include "routine/match.hpp"
 #include "schedule/refuse.hpp"
 
 namespace spdistal {
@@ -60,6 +61,12 @@ Result<> check_weights(std::string_view command, const ConcreteStatement& statem
     return refuse.at(i,
                      fmt::format("{} is made of other variables, which no tensor stores as they are", refuse.name(i)),
                      "divide a variable of the statement by weight first, then its blocks");
+  if (const Forall* replaced = routine::find_substituted(find_loop(statement.body, i)->body))
+    return refuse.at(replaced->var,
+                     fmt::format("a routine takes the place of the loop over {}, and does not know where blocks begin "
+                                 "that are cut by weight",
+                                 refuse.name(replaced->var)),
+                     "divide without weights: blocks of one size are known");
   std::vector<std::string> names;
   std::vector<TensorVar> known = declared_tensors(statement);
   for (const TensorVar& tensor : known) names.push_back(refuse.name(tensor));
