@@ -83,7 +83,8 @@ class BoundPlan {
   void compute_sparse(const Homes& operands, std::optional<Home>& result);
   Way choose_way();
   bool matches(const Shares& shares);
-  bool has_dense_rows() const;
+  std::vector<size_t> dense_rows() const;
+  bool cuts_dense_rows(const Shares& shares) const;
   bool is_cut_by_weight() const;
   bool matches_positions() const;
   bool follows_operand() const;

@@ -152,8 +152,8 @@ void BoundPlan::keep(std::optional<Home>& result, Home fresh) {
 // Collective.
 BoundPlan::Way BoundPlan::choose_way() {
   if (!at_once()) return Way::Moves;
-  if (writes_ && matches(result_shares_)) return Way::Stays;
-  if (writes_ && compiled_.residence == Residence::Anywhere && is_cut_by_weight() && !has_dense_rows()) {
+  if (writes_ && matches(result_shares_) && !cuts_dense_rows(result_shares_)) return Way::Stays;
+  if (writes_ && compiled_.residence == Residence::Anywhere && is_cut_by_weight() && dense_rows().empty()) {
     Shares computed{tasks_->grid(), {}};
     for (int64_t c = 0; c < tasks_->grid().count(); c++) computed.of.push_back(tasks_->share_of_result(c));
     if (matches(computed)) return settled_ = std::move(computed), Way::Settles;
@@ -170,14 +170,26 @@ const Shares& BoundPlan::home_shares() const {
   return settled_ ? *settled_ : result_shares_;
 }
 
-// Has the result dense levels below sparse ones? What is stored there depends on all of the pieces that a row is cut into.
-bool BoundPlan::has_dense_rows() const {
-  bool sparse = false, out = false;
-  for (const LevelFormat& level : result_var().format().levels()) {
-    out |= sparse && stores_all(level);
-    sparse |= !stores_all(level);
+// The dimensions of dense levels below sparse ones. What is stored there depends on all of the pieces that a row is cut into.
+std::vector<size_t> BoundPlan::dense_rows() const {
+  std::vector<size_t> out;
+  const Format& format = result_var().format();
+  bool sparse = false;
+  for (size_t k = 0; k < format.order(); k++) {
+    bool all = stores_all(format.levels()[k]);
+    if (sparse && all) out.push_back(size_t(format.mode_order()[k]));
+    sparse |= !all;
   }
   return out;
+}
+
+// Do shares cut such rows, so that one colour has places that another one tells of?
+bool BoundPlan::cuts_dense_rows(const Shares& shares) const {
+  std::vector<size_t> dims = dense_rows();
+  return std::any_of(shares.of.begin(), shares.of.end(), [&](const Share& share) {
+    return std::any_of(dims.begin(), dims.end(),
+                       [&](size_t d) { return share.coordinates[d] != runtime::Space::interval(0, result_dims_[d]); });
+  });
 }
 
 // Are blocks of the result as large as what is stored says? No home that is known before that is like it.
