@@ -5,6 +5,7 @@
 
 #include "reference/evaluate.hpp"
 #include "support/formats.hpp"
+#include "support/own_leaves.hpp"
 #include "support/run_case.hpp"
 
 namespace spdistal::test {
@@ -132,6 +133,32 @@ TEST(Found, ACopyInAnotherOrderStoresNoMoreWhereThatMatters) {
   expect_right(program);
   program.setting.ranks = 2;
   expect_right(program);
+}
+
+// The row that one colour stores has places at the other, which computes nothing of it.
+TEST(Found, ColoursThatShareADenseRowAgreeThatItIsStored) {
+  ProgramCase program{"A(i,j) = B(j,i)",
+                      {{"A", tensor("sd", {1, 2}, {})}, {"B", tensor("ds", {2, 1}, {1, 0})}},
+                      {"divide(j, k, l, 4)", "distribute(k, l)"},
+                      "2x1x2"};
+  program.tensors.at("A").place = "A(x,y) -> M(0,x,y)";
+  for (int ranks : {1, 2}) {
+    program.setting.ranks = ranks;
+    expect_right(program);
+  }
+}
+
+// The routine takes the loops inside of i, whichever command comes first.
+TEST(Found, BlocksByWeightAroundARoutineAreRefused) {
+  register_own_leaves();
+  ProgramCase program{"A(i,j) = B(i,k) * C(k,j)",
+                      {{"A", tensor("dd", {2, 2}, {})},
+                       {"B", tensor("ds", {2, 2}, {1, 0, 2, 3})},
+                       {"C", tensor("dd", {2, 2}, {1, 2, 3, 4})}},
+                      {"split(j, jo, ji, 1)", "substitute({k, jo, ji}, own)", "divide(i, io, ii, 2)"}};
+  EXPECT_NO_THROW(build(program));
+  program.commands.back() = "divide(i, io, ii, 2, {B})";
+  EXPECT_THROW(build(program), UserError);
 }
 
 // E leaves more of F than the loops over what B stores come to, and the piece of F has no places for it.
