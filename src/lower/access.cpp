@@ -103,6 +103,7 @@ Scope settled(Context& c, Scope s) {
       }
       Located found = next_functions(c, s, k).locate(next_level(c, s, k), above(s.access(k)), known->second);
       s.access(k) = entered(c, s, k, found.position, found.stored, found.end);
+      s.forget_presence(k);
     }
   return s;
 }

@@ -135,6 +135,21 @@ TEST(Found, ACopyInAnotherOrderStoresNoMoreWhereThatMatters) {
   expect_right(program);
 }
 
+// Of a row that one of them has, a place is looked up in each: neither may have it, and more was stored than there was room for.
+TEST(Found, WhatIsKnownOfRowsIsNotKnownOfWhatIsLookedUpInThem) {
+  for (std::string levels : {"sh", "ss"})
+    for (std::string result : {"sh", "ss"}) {
+      ProgramCase program{"A(i,j) = C(i,j) + D(i,j)",
+                          {{"A", tensor(result, {3, 3}, {})},
+                           {"C", tensor(levels, {3, 3}, {1, 0, 0, 0, 0, 0, 0, 2, 0})},
+                           {"D", tensor("sh", {3, 3}, {0, 0, 3, 0, 0, 0, 4, 5, 0})}},
+                          {}};
+      expect_right(program);
+      program.setting.ranks = 2;
+      expect_right(program);
+    }
+}
+
 // The row that one colour stores has places at the other, which computes nothing of it.
 TEST(Found, ColoursThatShareADenseRowAgreeThatItIsStored) {
   ProgramCase program{"A(i,j) = B(j,i)",

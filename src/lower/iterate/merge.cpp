@@ -166,6 +166,7 @@ class Merge {
       AccessState& state = here.access(w.operand);
       state = entered(c_, s_, w.operand, *w.at, *w.found, *w.end);
       if (value) state.value = Expr(*value);
+      here.forget_presence(w.operand);
     }
     body(here, i, sum);
     for (const Walker& w : walkers_)

@@ -68,6 +68,7 @@ void turn(Context& c, const Scope& s, const ForallLoop& loop, const std::vector<
     Expr has = Expr(w.at) < w.end && ir::equal(coordinate(c, s, w.operand, w.at), i);
     found.push_back(c.f.constant("has_" + w.tag, has));
     here.access(w.operand) = entered(c, s, w.operand, w.at, Expr(found.back()), w.end);
+    here.forget_presence(w.operand);
   }
   bind_values(c, here, loop.body(), loop.at(i), [&](const Scope& inside) { visit(c, inside, loop.body()); });
   for (size_t k = 0; k < walkers.size(); k++) {
