@@ -20,6 +20,8 @@ struct Receive {
   std::span<std::byte> into;
   int from, tag;
   bool done = false;
+  /// What another rank brought: this one alone writes to its memory, which it may have given back when it stopped for an error.
+  std::vector<std::byte> brought = {};
 };
 struct Mailbox {
   std::list<Letter> arrived;     // with nobody waiting yet, in order of arrival
@@ -49,7 +51,8 @@ class ThreadRanks final : public Transport {
     Mailbox& box = hub_->boxes[size_t(to)];
     for (auto it = box.awaiting.begin(); it != box.awaiting.end(); ++it)
       if ((*it)->from == rank_ && (*it)->tag == tag) {
-        deliver(**it, data);
+        if (to == rank_) deliver(**it, data);
+        else bring(**it, data);
         box.awaiting.erase(it);
         box.changed.notify_all();
         return 0;
@@ -95,13 +98,20 @@ class ThreadRanks final : public Transport {
     memory::copy_bytes(receive.into.data(), data.data(), data.size());
     receive.done = true;
   }
+  static void bring(Receive& receive, std::span<const std::byte> data) {
+    receive.brought.assign(data.begin(), data.end());
+    receive.done = true;
+  }
   static bool all_done(std::span<Request> requests) {
     for (Request request : requests)
       if (!reinterpret_cast<Receive*>(request)->done) return false;
     return true;
   }
   static void release(std::span<Request> requests) {
-    for (Request request : requests) delete reinterpret_cast<Receive*>(request);
+    for (Request request : requests) {
+      std::unique_ptr<Receive> receive(reinterpret_cast<Receive*>(request));
+      if (!receive->brought.empty()) deliver(*receive, receive->brought);
+    }
   }
 
   std::shared_ptr<Hub> hub_;
