@@ -10,6 +10,7 @@
 #include "ir/interpret.hpp"
 #include "ir/print.hpp"
 #include "ir/verify.hpp"
+#include "level/kernel.hpp"
 #include "notation/arithmetic.hpp"
 #include "oracle/renumbered.hpp"
 #include "oracle/walk.hpp"
@@ -49,6 +50,9 @@ class InPieces {
         const Format& format = stored->levels.access.tensor.format();
         for (size_t level = stored->levels.last; level < format.order(); level++)
           if (level + 1 < format.order() && format.levels()[level].properties().full) return false;
+        // Positions come to places that are empty, and pieces are packed here of what is stored.
+        for (size_t level = stored->levels.first; level <= stored->levels.last; level++)
+          if (kernel_functions(format.levels()[level]).stored) return false;
       }
     return true;
   }
