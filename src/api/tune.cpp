@@ -115,13 +115,14 @@ class Tuner {
   }
 
   std::optional<Candidate> find(const std::string& key) const {
+    std::optional<std::string> label = process().jit.cache().bytes(key);
+    if (!as_on_first(label.has_value())) return {};
     std::vector<Candidate> all = candidates_;
     for (const Candidate& candidate : candidates_)
       for (Candidate& more : refinements(statement_, candidate)) all.push_back(std::move(more));
     int64_t which = -1;
-    if (std::optional<std::string> label = process().jit.cache().bytes(key))
-      for (size_t k = 0; k < all.size(); k++)
-        if (all[k].label == *label) which = int64_t(k);
+    for (size_t k = 0; k < all.size(); k++)
+      if (label == all[k].label) which = int64_t(k);
     which = as_on_first(which);
     return which < 0 ? std::nullopt : std::optional(all[size_t(which)]);
   }
@@ -142,8 +143,8 @@ class Tuner {
 
   // The fastest of several runs, of the slowest rank; nothing where it cannot be run.
   std::optional<double> time(const Candidate& candidate) {
-    constexpr int most = 10;
-    constexpr double enough = 0.5;
+    constexpr int most = 50;  // of short ones: a few may all be interrupted
+    constexpr double enough = 0.2;
     StatementState tried = trial(candidate);
     try {
       spdistal::run(result_, tried);  // compiles, plans and brings what stays

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compile/positions.hpp"
 #include "format/questions.hpp"
 #include "notation/print.hpp"
@@ -84,6 +86,12 @@ std::vector<Forall> local_loops(const ConcreteStatement& statement) {
   return {begin, out.end()};
 }
 
+// Are two loops parts of one variable of the statement? Whatever cut it chose their sizes.
+bool are_of_one(const ConcreteStatement& statement, const IndexVar& a, const IndexVar& b) {
+  std::vector<IndexVar> of_a = statement.provenance.roots_of(a), of_b = statement.provenance.roots_of(b);
+  return std::find_first_of(of_a.begin(), of_a.end(), of_b.begin(), of_b.end()) != of_a.end();
+}
+
 // Do loops over the variable visit all values, whatever is stored?
 bool goes_over_a_range(const ConcreteStatement& statement, const IndexVar& loop) {
   if (statement.provenance.positions_of(loop)) return false;
@@ -115,12 +123,13 @@ std::vector<Candidate> refinements(const ScheduledStatement& statement, const Ca
     if (schedule::apply(commands, statement.initial)) out.push_back({of.label + ", " + what, std::move(commands)});
   };
   for (size_t k = 0; k + 1 < loops.size(); k++)
-    add(fmt::format("{} outside of {}", names.name(loops[k + 1].var), names.name(loops[k].var)),
-        {Reorder{{loops[k + 1].var, loops[k].var}}});
+    if (!are_of_one(*made, loops[k].var, loops[k + 1].var))
+      add(fmt::format("{} outside of {}", names.name(loops[k + 1].var), names.name(loops[k].var)),
+          {Reorder{{loops[k + 1].var, loops[k].var}}});
   // The first local loop is what is cut: the others are inside.
   for (size_t k = 1; k < loops.size(); k++) {
     const IndexVar& var = loops[k].var;
-    if (!goes_over_a_range(*made, var)) continue;
+    if (are_of_one(*made, loops[0].var, var) || !goes_over_a_range(*made, var)) continue;
     for (int64_t size : {8, 32, 128}) {
       IndexVar outer("jo"), inner("ji");
       std::vector<IndexVar> order{outer};
