@@ -111,6 +111,7 @@ TEST(Found, AReductionOfNothingIsZeroDividedByZero) {
   for (std::string right :
        {"any(j, B(i,j)) / 0.0", "any(j, B(i,j)) / d(i)", "sum(j, B(i,j)) / sum(k, C(i,k))",
         "any(j, B(i,j)) / d(i) + E(i)", "sum(j, B(i,j)) * any(k, C(i,k)) / 0.0",
+        "(any(j, B(i,j)) + any(k, C(i,k))) * (E(i) / d(i))", "E(i) / d(i) * (any(j, B(i,j)) + any(k, C(i,k)))",
         "(any(j, B(i,j)) + any(j, C(i,j))) / d(i)", "any(j, sum(k, B(i,k)) * any(l, C(i,l)) / d(i) > B(i,j)) / d(i)"})
     for (std::string left : {"A", "S"})
       for (const std::vector<std::string>& schedule :
@@ -122,14 +123,26 @@ TEST(Found, AReductionOfNothingIsZeroDividedByZero) {
       }
 }
 
+TEST(Found, APrecomputedElementThatIsNotThereIsZeroDividedByZero) {
+  TensorCase rows = tensor("ds", {3, 2}, {0, 0, 1, 2, 0, 0});
+  rows.array.absent = {true, true, false, false, false, true};
+  ProgramCase program{"A(i) = B(i,j) / d(i)",
+                      {{"A", tensor("d", {3}, {})}, {"B", rows}, {"d", tensor("d", {3}, {0, 0, 0})}},
+                      {"precompute(B(i,j), {j}, {jw}, w)"}};
+  expect_right(program);
+  program.commands = {"precompute(B(i,j), {i, j}, {iw, jw}, w)"};
+  expect_right(program);
+}
+
 // Columns of B that store something have places for rows that store nothing once B is stored by columns.
 TEST(Found, ACopyInAnotherOrderStoresNoMoreWhereThatMatters) {
-  ProgramCase program{"A(i,j) = F(i,j) - B(j,i) / D(j,i)",
-                      {{"A", tensor("ds", {2, 2}, {})},
-                       {"B", tensor("sd", {2, 2}, {1, 0, 0, 0})},
-                       {"D", tensor("dd", {2, 2}, {0, 0, 0, 0})},
-                       {"F", tensor("ds", {2, 2}, {1, 2, 3, 4})}},
+  ProgramCase program{"A(i,j) = B(k,l) - B(j,i) * C(i) / D(j,i,l)",
+                      {{"A", tensor("ds", {1, 2}, {})},
+                       {"B", tensor("sd", {2, 1}, {1, 0})},
+                       {"C", tensor("d", {1}, {0})},
+                       {"D", tensor("ddd:2,0,1", {2, 1, 1}, {0, 0})}},
                       {}};
+  ASSERT_EQ(build(program).conversions.size(), 1u);
   expect_right(program);
   program.setting.ranks = 2;
   expect_right(program);
