@@ -80,16 +80,17 @@ Expr seek(Context& c, const Scope& s, int operand, const Segment& range, const E
   return next_functions(c, s, operand).seek(next_level(c, s, operand), above(s.access(operand)), range, coordinate);
 }
 
-AccessState entered(Context& c, const Scope& s, int operand, const Expr& position, std::optional<Expr> present,
-                    const Expr& segment_end) {
-  const AccessState& state = s.access(operand);
+void enter(Context& c, Scope& s, int operand, const Expr& position, std::optional<Expr> present,
+           const Expr& segment_end) {
+  if (present) std::erase_if(s.some_present, [&](const std::set<int>& some) { return some.contains(operand); });
+  AccessState& state = s.access(operand);
   AccessState next{state.level + 1, position, std::move(present), std::nullopt, state.path};
   next.path.push_back(position);
   if (begins_tuples(c.tensor_var(operand + 1).format(), state.level)) {
     Expr start = next.present ? ir::select(*next.present, position, segment_end) : position;
     next.group = next_functions(c, s, operand).step(next_level(c, s, operand), position, start, segment_end);
   }
-  return next;
+  state = std::move(next);
 }
 
 Scope settled(Context& c, Scope s) {
@@ -102,8 +103,7 @@ Scope settled(Context& c, Scope s) {
         continue;
       }
       Located found = next_functions(c, s, k).locate(next_level(c, s, k), above(s.access(k)), known->second);
-      s.access(k) = entered(c, s, k, found.position, found.stored, found.end);
-      s.forget_presence(k);
+      enter(c, s, k, found.position, found.stored, found.end);
     }
   return s;
 }

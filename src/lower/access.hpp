@@ -25,9 +25,10 @@ ir::Expr seek(Context& c, const Scope& s, int operand, const Segment& range, con
 /// Whether a window with strides takes the coordinate at a position; none where nothing lies between strides.
 std::optional<ir::Expr> is_on_stride(Context& c, const Scope& s, int operand, const ir::Expr& position);
 
-/// Goes to a position of the next level. Where equal coordinates stand side by side, all of them are taken together.
-AccessState entered(Context& c, const Scope& s, int operand, const ir::Expr& position, std::optional<ir::Expr> present,
-                    const ir::Expr& segment_end);
+/// An operand goes to a position of the next level. Where equal coordinates stand side by side, all of them are taken together.
+/// Where it may not be stored there, that it or others are was known of the level above, and says nothing any more.
+void enter(Context& c, Scope& s, int operand, const ir::Expr& position, std::optional<ir::Expr> present,
+           const ir::Expr& segment_end);
 /// Goes down levels whose variables are known.
 Scope settled(Context& c, Scope s);
 

@@ -126,10 +126,6 @@ struct Scope {
   bool knows(const IndexVar& var) const { return values.contains(var); }
   const AccessState& access(int operand) const { return accesses[size_t(operand)]; }
   AccessState& access(int operand) { return accesses[size_t(operand)]; }
-  /// The operand has gone down to where it may not be stored: that it is, or others are, was known of the level above.
-  void forget_presence(int operand) {
-    std::erase_if(some_present, [&](const std::set<int>& some) { return some.contains(operand); });
-  }
 };
 
 }  // namespace spdistal::lower

@@ -163,10 +163,8 @@ class Merge {
       w.found = f_.constant("has_" + w.tag, ir::equal(*w.here, i));
       std::optional<Var> value;
       if (takes_value(w)) value = take(w, sum);
-      AccessState& state = here.access(w.operand);
-      state = entered(c_, s_, w.operand, *w.at, *w.found, *w.end);
-      if (value) state.value = Expr(*value);
-      here.forget_presence(w.operand);
+      enter(c_, here, w.operand, *w.at, *w.found, *w.end);
+      if (value) here.access(w.operand).value = Expr(*value);
     }
     body(here, i, sum);
     for (const Walker& w : walkers_)

@@ -67,8 +67,7 @@ void turn(Context& c, const Scope& s, const ForallLoop& loop, const std::vector<
   for (const Walker& w : walkers) {
     Expr has = Expr(w.at) < w.end && ir::equal(coordinate(c, s, w.operand, w.at), i);
     found.push_back(c.f.constant("has_" + w.tag, has));
-    here.access(w.operand) = entered(c, s, w.operand, w.at, Expr(found.back()), w.end);
-    here.forget_presence(w.operand);
+    enter(c, here, w.operand, w.at, Expr(found.back()), w.end);
   }
   bind_values(c, here, loop.body(), loop.at(i), [&](const Scope& inside) { visit(c, inside, loop.body()); });
   for (size_t k = 0; k < walkers.size(); k++) {

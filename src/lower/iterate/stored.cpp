@@ -50,7 +50,7 @@ struct StoredLoop {
   AccessState turn(const Scope& s, const Expr& p, const Expr& end) const {
     Var i = c.f.constant(c.name(loop.var), coordinate(c, s, k, p));
     Scope here = s;
-    here.access(k) = entered(c, s, k, p, std::nullopt, end);
+    enter(c, here, k, p, std::nullopt, end);
     where_visited(s, p, i, [&] {
       bind_values(c, here, loop.body(), loop.at(i), [&](const Scope& bound) { visit(c, bound, loop.body()); });
     });

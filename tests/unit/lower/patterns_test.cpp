@@ -20,7 +20,7 @@ Scope inside(Context& c, Scope s, const IndexVar& var, const LoopPattern& patter
     std::set<int> atoms = merge->where.atoms();
     walked.assign(atoms.begin(), atoms.end());
   }
-  for (int k : walked) s.access(k) = entered(c, s, k, somewhere, std::nullopt, somewhere);
+  for (int k : walked) enter(c, s, k, somewhere, std::nullopt, somewhere);
   s.values.insert_or_assign(var, somewhere);
   return settled(c, s);
 }
