@@ -93,19 +93,19 @@ std::shared_ptr<codegen::GridCompiler> Process::compiler_for(const std::string& 
 }
 
 codegen::GpuJit& Process::add_gpu(int number) {
-  std::unique_ptr<codegen::GpuJit>& jit = gpu_jits_[memory::device(number)];
-  if (jit) return *jit;
+  std::unique_ptr<codegen::GpuJit>& made = gpu_jits_[memory::device(number)];
+  if (made) return *made;
   if (gpu_settings_.options.kind == GpuOptions::Kind::Interpreted) {
-    jit = std::make_unique<codegen::GpuJit>(codegen::interpreted_gpu(number),
-                                            std::make_shared<codegen::InterpretedGrids>(),
-                                            codegen::GpuLimits{.shares = 64, .elements_of_a_share = 2});
-    return *jit;
+    made = std::make_unique<codegen::GpuJit>(codegen::interpreted_gpu(number),
+                                             std::make_shared<codegen::InterpretedGrids>(),
+                                             codegen::GpuLimits{.shares = 64, .elements_of_a_share = 2});
+    return *made;
   }
   Result<runtime::CudaFound> found = runtime::find_cuda(number);
   if (!found) throw UserError("kernels are asked to run on a GPU, but " + found.refusal().message, remedy);
-  jit = std::make_unique<codegen::GpuJit>(runtime::device_at(found->place), compiler_for(found->architecture),
-                                          codegen::GpuLimits{.own_bytes = found->memory / 32});
-  return *jit;
+  made = std::make_unique<codegen::GpuJit>(runtime::device_at(found->place), compiler_for(found->architecture),
+                                           codegen::GpuLimits{.own_bytes = found->memory / 32});
+  return *made;
 }
 
 codegen::GpuJit& Process::gpu(memory::Place place) {

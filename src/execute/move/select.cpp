@@ -26,8 +26,8 @@ using runtime::Space;
 namespace {
 
 // The number of an operator, or none: of an optional one, clang would ask another library.
-constexpr int none = -1;
-std::atomic<int> emptied = none;
+constexpr int no_operator = -1;
+std::atomic<int> emptied = no_operator;
 
 Space all_positions(const LevelArrays& level) { return Space::interval(0, level.positions); }
 
@@ -196,7 +196,7 @@ Selected select(const plan::AccessPlan& access, const Storage& piece, int64_t ba
   return Selector(access, piece, base, colours, needs).run();
 }
 
-void set_emptied(std::optional<Op> op) { emptied = op ? int(*op) : none; }
+void set_emptied(std::optional<Op> op) { emptied = op ? int(*op) : no_operator; }
 
 Space stored_positions(const Pattern& pattern) { return Space::from_intervals(stored_runs(pattern)); }
 
