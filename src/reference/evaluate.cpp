@@ -17,8 +17,10 @@ namespace {
 // The right side as functions, each made once for its part of the tree.
 class Evaluator {
  public:
-  Evaluator(const Assignment& assignment, const Arrays& arrays)
-      : arrays_(arrays), sums_(assignment.op == AssignOp::Set || assignment.op == AssignOp::Add) {
+  Evaluator(const Assignment& assignment, const Arrays& arrays, OfNothing reductions)
+      : arrays_(arrays),
+        can_be_absent_(reductions == OfNothing::Absent),
+        sums_(assignment.op == AssignOp::Set || assignment.op == AssignOp::Add) {
     measure(assignment.lhs);
     each<Access>(assignment.rhs, [&](const Access& access) { measure(access); });
     for (const IndexVar& var : variables(assignment.lhs)) left_.insert(var);
@@ -120,9 +122,10 @@ class Evaluator {
     return formula(rhs);
   }
   Formula reduced_over(const IndexVar& var, AssignOp op, ScalarType type, Formula term) {
-    return [&variable = variables_.at(var), op, term = std::move(term), type] {
+    return [&variable = variables_.at(var), op, term = std::move(term), type, can_be_absent = can_be_absent_] {
       EvaluatedElement total{identity(op, type), true};
       for (variable.value = 0; variable.value < variable.size; variable.value++) total = compute(op, total, term());
+      total.absent &= can_be_absent;
       return total;
     };
   }
@@ -159,6 +162,7 @@ class Evaluator {
   }
 
   const Arrays& arrays_;
+  bool can_be_absent_;
   bool sums_;  // what nobody reduces is summed
   std::map<IndexVar, Variable> variables_;
   std::set<IndexVar> left_, explicit_;
@@ -167,12 +171,14 @@ class Evaluator {
 
 }  // namespace
 
-void evaluate(const Assignment& assignment, Arrays& arrays) {
-  Evaluator evaluator(assignment, arrays);
+std::vector<bool> evaluate(const Assignment& assignment, Arrays& arrays, OfNothing reductions) {
+  Evaluator evaluator(assignment, arrays, reductions);
   const DenseArray& old = arrays.at(assignment.lhs.tensor);
   // What lies outside of a window is not assigned to.
   bool anew = assignment.op == AssignOp::Set && !has_windows(assignment.lhs);
   DenseArray out = anew ? DenseArray(assignment.lhs.tensor.fill(), old.dims) : old;
+  std::vector<bool> absent = std::move(out.absent);
+  absent.resize(out.values.size(), anew);
   out.absent.clear();
   std::vector<IndexVar> free = variables(assignment.lhs);
   auto place = evaluator.place_of(assignment.lhs);
@@ -182,13 +188,16 @@ void evaluate(const Assignment& assignment, Arrays& arrays) {
       for (value = 0; value < evaluator.size(free[next]); value++) visit(next + 1);
       return;
     }
-    std::vector<int64_t> at = place();
-    Scalar value = evaluator.value().value;
-    if (assignment.op != AssignOp::Set) value = notation::compute(assignment.op, out.at(at), value);
-    out.at(at) = convert(value, out.type);
+    size_t position = out.position(place());
+    EvaluatedElement element = evaluator.value();
+    bool adds = assignment.op != AssignOp::Set;
+    if (adds) element.value = notation::compute(assignment.op, out.values[position], element.value);
+    out.values[position] = convert(element.value, out.type);
+    absent[position] = element.absent && (!adds || absent[position]);
   };
   visit(0);
   arrays.at(assignment.lhs.tensor) = std::move(out);
+  return absent;
 }
 
 }  // namespace spdistal::reference

@@ -11,8 +11,12 @@
 
 namespace spdistal::reference {
 
+/// A reduction of nothing is not stored; or, as where it is kept in a temporary, it is.
+enum class OfNothing : uint8_t { Absent, Stored };
+
 /// Writes the result into arrays. Reads of the result see what it held before. Every tensor of the statement has an array,
-/// and every variable one size.
-void evaluate(const notation::Assignment& assignment, Arrays& arrays);
+/// and every variable one size. Tells which elements of the result come of what is not stored alone, by position.
+std::vector<bool> evaluate(const notation::Assignment& assignment, Arrays& arrays,
+                           OfNothing reductions = OfNothing::Absent);
 
 }  // namespace spdistal::reference

@@ -25,6 +25,7 @@
 namespace spdistal::test {
 
 using namespace notation;
+using reference::OfNothing;
 using runtime::Transport;
 
 namespace {
@@ -51,6 +52,17 @@ bool maps_stored(const Assignment& assignment) {
   return maps;
 }
 
+Format plain(const Format& format) { return filled_like(Format(format.levels(), format.mode_order()), format); }
+
+// Does it keep in one what is no reduction? That is all that a dense one has.
+bool keeps_temporaries(const ConcreteStatement& statement) {
+  bool keeps = false;
+  each<Where>(statement.body, [&](const Where& where) {
+    each<Assign>(where.producer, [&](const Assign& n) { keeps |= n.op == AssignOp::Set || n.lhs.tensor.order() > 0; });
+  });
+  return keeps;
+}
+
 // What a statement makes of its tensors, in two readings: products with what is not stored are zero, or what arithmetic
 // makes of them. They differ where infinities, or what is no number, come in: merged loops compute such products, others
 // do not, and either is right. Where such a value comes in, sums of products may be no number that products of sums are.
@@ -58,13 +70,21 @@ class Wanted {
  public:
   explicit Wanted(reference::Arrays arrays) : arrays_(std::move(arrays)) {}
 
-  void evaluate(const Assignment& assignment) {
-    reference::Arrays computed = arrays_;
+  void evaluate(const BuiltProgram& program) {
+    const Assignment& assignment = program.assignment;
+    const TensorVar& result = assignment.lhs.tensor;
+    reference::Arrays computed = arrays_, copied = arrays_;
     if (!maps_stored(assignment))
       for (auto& [tensor, array] : computed) array.absent.clear();
     reference::evaluate(assignment, computed);
-    reference::evaluate(assignment, arrays_);
-    const TensorVar& result = assignment.lhs.tensor;
+    for (const Conversion& copy : program.conversions) {
+      Marks& absent = copied.at(copy.from).absent;
+      Marks there = stored(copy.to, absent);
+      for (size_t k = 0; k < absent.size(); k++) absent[k] = absent[k] && !there[k];
+    }
+    may_be_stored_ = stored(result, reference::evaluate(assignment, copied, OfNothing::Stored));
+    if (keeps_temporaries(program.statement)) may_be_stored_.assign(may_be_stored_.size(), true);
+    must_be_stored_ = stored(result, reference::evaluate(assignment, arrays_));
     left_out_ = std::move(arrays_.at(result));
     computed_ = std::move(computed.at(result));
   }
@@ -76,7 +96,7 @@ class Wanted {
       bool beyond = !is_finite(wanted.values[k]) || !is_finite(computed);
       if (here == computed || (beyond && is_nan(here))) wanted.values[k] = here;
     }
-    if (found == wanted) return "";
+    if (found == wanted) return stored_difference(found.absent, run);
     return fmt::format("the result is not what the statement says, run {}: {}, not {}\n", run, shown(found),
                        shown(wanted));
   }
@@ -84,8 +104,33 @@ class Wanted {
   reference::DenseArray& of(const TensorVar& tensor) { return arrays_.at(tensor); }
 
  private:
+  using Marks = std::vector<bool>;  // by element
+
+  // What a tensor stores that has these elements: with all places that its levels have beside them.
+  static Marks stored(const TensorVar& tensor, Marks absent) {
+    reference::DenseArray elements(tensor.fill(), known_dims(tensor));
+    elements.absent = std::move(absent);
+    Marks out = to_array(to_storage(elements, plain(tensor.format()))).absent;
+    out.flip();
+    return out;
+  }
+  // All of a temporary is there, a reduction of nothing in it too; and copies in another order have places of their own. So what is
+  // stored depends on how loops are run, between what comes of something, and what comes of anything that is there then.
+  std::string stored_difference(Marks found, int run) const {
+    found.flip();
+    bool right = true;
+    for (size_t k = 0; k < found.size(); k++) right &= found[k] ? may_be_stored_[k] : !must_be_stored_[k];
+    if (right) return "";
+    auto shown = [](const Marks& marks) {
+      return join(marks, "", [](bool mark) { return std::string(mark ? "x" : "."); });
+    };
+    return fmt::format("the result stores {}, and what the statement says is {} at least, {} at most, run {}\n",
+                       shown(found), shown(must_be_stored_), shown(may_be_stored_), run);
+  }
+
   reference::Arrays arrays_;
   std::optional<reference::DenseArray> left_out_, computed_;  // the result
+  Marks must_be_stored_, may_be_stored_;
 };
 
 // Every value added to itself.
@@ -120,14 +165,11 @@ bool reads_result(const BuiltProgram& program) {
 ProcessOptions options_of(const Setting& setting) {
   ProcessOptions options = options_for(setting.leaves);
   options.threads = setting.threads;
-  options.overlap_bytes = 0;                             // always
   options.check_collectives = setting.threads % 2 == 0;  // of some
   options.gpu.interpreted = std::max(1, setting.gpus);
   options.gpu.most = std::max(1, setting.gpus);
   return options;
 }
-
-Format plain(const Format& format) { return filled_like(Format(format.levels(), format.mode_order()), format); }
 
 // One process, everything whole.
 std::optional<std::string> find_fault_here(const BuiltProgram& program) {
@@ -155,7 +197,7 @@ std::optional<std::string> find_fault_here(const BuiltProgram& program) {
       if (kernel) (*kernel)(call);
       else ir::interpret(leaf->function(), call, ir::Races::Found);
     });
-    wanted.evaluate(program.assignment);
+    wanted.evaluate(program);
     auto with_kernel = [&](const std::string& fault) {
       return fault + "\n" + print(program.statement) + "\n" + ir::print(leaf->kernel().function);
     };
@@ -255,7 +297,7 @@ std::optional<std::string> find_fault_in_pieces(Transport& transport, const Buil
     int64_t before = handed ? handed() : 0;
     bound.compute(operands, homed.out);
     int64_t left = handed ? handed() - before : 0;
-    homed.wanted->evaluate(program.assignment);
+    homed.wanted->evaluate(program);
     auto with_plan = [&](const std::string& fault) {
       return fault + "\n" + print(program.statement) + "\n" + plan::print(compiled.program().plan) + bound.kernel();
     };
