@@ -71,10 +71,13 @@ class BoundPlan {
   void take_home(Home& result);
   bool rests(int64_t colour, const StepValues& step);
   void launch_step(Home& result, const StepValues& step, notation::Start start);
+  void fetch_ahead(const Homes& operands, size_t step);
+  bool steps_in_chunks();
   void find_chunks();
   bool overlaps();
   enum class When : uint8_t { Ready, Others };
   void launch_chunks(Home& result, When when);
+  void launch_chunk(Storage& into, const Turn& turn);
 
   // Sparse results (bound_plan_sparse.cpp).
   /// Where a sparse result ends up: its pieces are those of its home; they become its home, as blocks of coordinates or with

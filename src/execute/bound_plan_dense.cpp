@@ -79,6 +79,7 @@ void BoundPlan::compute_dense(const Homes& operands, std::optional<Home>& result
       homecoming_.reset();
     }
     prepare_homecoming(*result);
+    fetch_ahead(sources, number);
     if (in_chunks) launch_chunks(*result, When::Others);
     else launch_step(*result, step, number == 0 || by_steps() ? Start::Zero : Start::Old);
     if (by_steps()) exchanging(go_home);
@@ -93,16 +94,40 @@ bool BoundPlan::rests(int64_t colour, const StepValues& step) {
 }
 
 void BoundPlan::launch_step(Home& result, const StepValues& step, Start start) {
+  bool in_chunks = steps_in_chunks();
   first_.together([&] {
     for (int64_t c = colours().lo; c < colours().hi; c++) {
       Storage& into = place_of(result, c);
-      if (!rests(c, step)) timed(c, [&] { launcher_.compute_into(into, {c, step, start}); });
-      else if (start == Start::Zero) fill(into, launcher_.device(c, colours()));
+      bool rest = rests(c, step);
+      if (start == Start::Zero && (rest || in_chunks)) fill(into, launcher_.device(c, colours()));
+      if (rest) continue;
+      if (!in_chunks) timed(c, [&] { launcher_.compute_into(into, {c, step, start}); });
+      for (int64_t chunk = 0; in_chunks && chunk < ChunkedLeaf::chunks; chunk++)
+        launch_chunk(into, {c, step, Start::Old, chunk});
     }
   });
 }
 
 // ---- computing while data is under way ----
+
+// What the step after this one has for itself is brought while this one computes.
+void BoundPlan::fetch_ahead(const Homes& operands, size_t step) {
+  if (step + 1 < tasks_->steps().size()) exchanging([&] { fetches_.fetch_ahead(operands, tasks_->steps()[step + 1]); });
+}
+
+// Do messages move on between chunks? In first runs there is enough to compile.
+bool BoundPlan::steps_in_chunks() {
+  if (!first_.over || !compiled_.chunked()) return false;
+  int64_t bytes = fetches_.bytes_under_way();
+  return bytes > 0 && bytes >= process_.overlap_bytes && launcher_.takes_numbers({colours().lo, {}, Start::Old, 0});
+}
+
+void BoundPlan::launch_chunk(Storage& into, const Turn& turn) {
+  timed(turn.colour, [&] { launcher_.compute_into(into, turn); });
+  if (!fetches_.are_under_way()) return;
+  notes_.overlapped++;
+  fetches_.poll();
+}
 
 // Collective the first time: whether there are chunks, and their kernels, which ranks have for themselves.
 void BoundPlan::find_chunks() {
@@ -128,10 +153,7 @@ void BoundPlan::launch_chunks(Home& result, When when) {
     Storage& into = place_of(result, c);
     for (int64_t chunk = 0; chunk < ChunkedLeaf::chunks; chunk++) {
       if ((*ready_)[size_t(c - colours().lo)][size_t(chunk)] != (when == When::Ready)) continue;
-      timed(c, [&] { launcher_.compute_into(into, {c, {}, Start::Old, chunk}); });
-      if (when == When::Others) continue;
-      notes_.overlapped++;
-      fetches_.poll();
+      launch_chunk(into, {c, {}, Start::Old, chunk});
     }
   }
 }

@@ -117,9 +117,11 @@ Home BoundPlan::merge_pieces(const Homes& operands) {
   const Format& format = result_var().format();
   Coordinates entries(result_dims_, result_var().type());
   entries.merge_by(reduce_op(operation_));
-  for (const StepValues& step : tasks_->steps()) {
+  for (size_t number = 0; number < tasks_->steps().size(); number++) {
+    const StepValues& step = tasks_->steps()[number];
     exchanging([&] { fetches_.fetch(operands, step); });
     if (by_steps()) plan_targets(step);
+    fetch_ahead(operands, number);
     first_.together([&] {
       for (int64_t c = colours().lo; c < colours().hi; c++) {
         if (tasks_->is_idle(c, step)) continue;
@@ -128,6 +130,7 @@ Home BoundPlan::merge_pieces(const Homes& operands) {
           notes_.packed[size_t(c - colours().lo)] += piece.nnz() * int64_t(size_of(piece.type()));
           entries.append(unpack(piece));
         });
+        fetches_.poll();
       }
     });
   }

@@ -1,6 +1,7 @@
 #include "execute/fetches.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/require.hpp"
 #include "tensor/distribute.hpp"
@@ -19,12 +20,14 @@ void Fetches::bind(Tasks& tasks, const Homes& operands, std::vector<NumberedGrou
   pieces_.assign(program_.accesses.size(), nullptr);
   at_hand_.assign(program_.accesses.size(), {});
   kept_.clear();
+  ahead_.clear();
   kept_bytes_ = home_bytes_ = 0;
+  full_ = false;
   for (const auto& [tensor, home] : operands)
-    for (int64_t q = home->colours().lo; q < home->colours().hi; q++) home_bytes_ += home->piece(q).bytes();
+    for (int64_t q = home->colours().lo; q < home->colours().hi; q++) home_bytes_ += int64_t(home->piece(q).bytes());
   ordered_.clear();
   for (size_t k : program_.plan.fetch_order)
-    if (!tasks.by_steps(k)) plan(k, operands, {});
+    if (!tasks.by_steps(k)) pieces_[k] = plan(k, operands, {});
 }
 
 // Where an access is fetched from: the home of its tensor, or, where positions are dealt out that are not consecutive in its
@@ -50,7 +53,7 @@ std::vector<PieceNumbers> Fetches::numbers_for(size_t access, const Homes& opera
 }
 
 // Collective. What is also written is copied: it changes while it is read.
-void Fetches::plan(size_t access, const Homes& operands, const StepValues& step) {
+Fetches::Planned Fetches::plan(size_t access, const Homes& operands, const StepValues& step) {
   bool written = program_.accesses[access].access.tensor == program_.leaf.result;
   FetchRequest request{plan_of(access), tasks_->grid(), {}, {}, {}, written, &notes_.traffic, moves_};
   first_.together([&] {
@@ -61,8 +64,8 @@ void Fetches::plan(size_t access, const Homes& operands, const StepValues& step)
     request.numbers = numbers_for(access, operands);
   });
   tasks_->forget(access);
-  pieces_[access] = std::make_shared<Fetch>(transport_, source(access, operands), std::move(request));
   notes_.planned++;
+  return std::make_shared<Fetch>(transport_, source(access, operands), std::move(request));
 }
 
 // All have their memory before anything is on its way to it. Where one makes room in a home, that may come to lie elsewhere: those
@@ -74,6 +77,7 @@ void Fetches::prepare(const Homes& operands) {
 }
 
 void Fetches::start(const Homes& operands) {
+  ahead_.clear();  // of a run that failed
   prepare(operands);
   for (size_t k : program_.plan.fetch_order)
     if (!tasks_->by_steps(k)) pieces_[k]->start(source(k, operands));
@@ -82,15 +86,28 @@ void Fetches::start(const Homes& operands) {
 void Fetches::finish() {
   for (size_t k : program_.plan.fetch_order)
     if (!tasks_->by_steps(k)) pieces_[k]->finish();
+  for (const auto& [_, fetch] : ahead_) fetch->finish();
 }
 
 bool Fetches::are_under_way() const {
-  return std::any_of(program_.plan.fetch_order.begin(), program_.plan.fetch_order.end(),
-                     [&](size_t k) { return !pieces_[k]->is_there(); });
+  auto under_way = [](const Planned& fetch) { return fetch && !fetch->is_there(); };
+  return std::ranges::any_of(pieces_, under_way) || std::ranges::any_of(ahead_ | std::views::values, under_way);
+}
+
+int64_t Fetches::bytes_under_way() const {
+  int64_t bytes = 0;
+  auto count = [&](const Planned& fetch) {
+    if (fetch && !fetch->is_there()) bytes += fetch->bytes_received();
+  };
+  std::ranges::for_each(pieces_, count);
+  std::ranges::for_each(ahead_ | std::views::values, count);
+  return bytes;
 }
 
 void Fetches::poll() {
-  for (size_t k : program_.plan.fetch_order) pieces_[k]->poll();
+  for (const Planned& fetch : pieces_)
+    if (fetch) fetch->poll();
+  for (const auto& [_, fetch] : ahead_) fetch->poll();
 }
 
 void Fetches::note_pieces() {
@@ -110,23 +127,44 @@ void Fetches::let_go(const StepValues& step) {
   }
 }
 
+// Collective. What was begun while the step before computed.
+void Fetches::arrive(const StepValues& step) {
+  for (auto& [k, fetch] : ahead_) {
+    fetch->finish();
+    pieces_[k] = std::move(fetch);
+    at_hand_[k] = tasks_->step_of(k, step);
+  }
+  ahead_.clear();
+}
+
+// Collective. There are as many as there is memory for.
+void Fetches::keep(size_t access, const StepValues& step, const Planned& fetch) {
+  int64_t pattern = int64_t(fetch->pattern_bytes()), all = 0;
+  for (int64_t c = tasks_->colours().lo; c < tasks_->colours().hi; c++) all += int64_t(fetch->bytes(c));
+  enum : int64_t { None, Alone, BesideOthers };
+  int64_t room = kept_bytes_ + pattern > home_bytes_ ? None : all > home_bytes_ ? Alone : BesideOthers;
+  room = transport_.allreduce(room, runtime::ReduceOp::Min);
+  full_ |= room == None;
+  if (room == None) return;
+  kept_.emplace(std::pair(access, step), Kept{fetch, room == BesideOthers});
+  kept_bytes_ += pattern;
+}
+
 // Collective. The fetch of a step: kept since it was planned, or planned now.
 void Fetches::take(size_t access, const Homes& operands, const StepValues& step) {
-  at_hand_[access] = tasks_->step_of(access, step);
-  if (auto found = kept_.find({access, at_hand_[access]}); found != kept_.end()) {
-    pieces_[access] = found->second;
+  StepValues own = tasks_->step_of(access, step);
+  at_hand_[access] = own;
+  if (auto found = kept_.find({access, own}); found != kept_.end()) {
+    pieces_[access] = found->second.fetch;
     return;
   }
-  plan(access, operands, step);
-  size_t bytes = pieces_[access]->pattern_bytes();
-  bool fits = kept_bytes_ + bytes <= home_bytes_;
-  if (transport_.allreduce(int64_t(fits), runtime::ReduceOp::Min) == 0) return;
-  kept_.emplace(std::pair(access, at_hand_[access]), pieces_[access]);
-  kept_bytes_ += bytes;
+  pieces_[access] = plan(access, operands, step);
+  keep(access, own, pieces_[access]);
 }
 
 void Fetches::fetch(const Homes& operands, const StepValues& step) {
   let_go(step);
+  arrive(step);
   for (size_t k : program_.plan.fetch_order)
     if (tasks_->by_steps(k)) {
       if (!pieces_[k]) take(k, operands, step);
@@ -135,6 +173,23 @@ void Fetches::fetch(const Homes& operands, const StepValues& step) {
       pieces_[k]->finish();
       notes_.note_piece(k, *tasks_, pieces_);
     }
+}
+
+void Fetches::fetch_ahead(const Homes& operands, const StepValues& next) {
+  if (moves_) return;
+  for (size_t k : program_.plan.fetch_order) {
+    StepValues own = tasks_->step_of(k, next);
+    if (!tasks_->by_steps(k) || at_hand_[k] == own) continue;
+    if (!kept_.contains({k, own}) && tasks_->stands_alone(k) && !full_) {
+      Planned fetch = plan(k, operands, next);
+      keep(k, own, fetch);
+      fetch->release();
+    }
+    if (auto found = kept_.find({k, own}); found != kept_.end() && found->second.beside_others)
+      ahead_.emplace(k, found->second.fetch);
+  }
+  for (const auto& [k, fetch] : ahead_) fetch->prepare(source(k, operands));
+  for (const auto& [k, fetch] : ahead_) fetch->start(source(k, operands));
 }
 
 }  // namespace spdistal

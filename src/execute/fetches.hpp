@@ -1,5 +1,5 @@
 // What the colours of this rank have of the operands of a plan: fetched once for a pattern, or, where steps cut an access,
-// in every step anew.
+// in every step anew. What the next step has may be on its way while one computes.
 #pragma once
 #include <map>
 #include <memory>
@@ -43,8 +43,9 @@ class Fetches {
   /// Collective. Brings what no step cuts: other work may be done in between.
   void start(const Homes& operands);
   void finish();
-  /// Local. Is any of it under way?
+  /// Local. Is anything under way, and how much of it comes from other ranks?
   bool are_under_way() const;
+  int64_t bytes_under_way() const;
   void poll();
 
   /// Notes down what pieces take, and numbers with them.
@@ -52,13 +53,25 @@ class Fetches {
 
   /// Collective. Brings what a step has for itself.
   void fetch(const Homes& operands, const StepValues& step);
+  /// Collective. Begins to bring what the step after the one at hand has for itself, where that does not depend on what comes with
+  /// it and is known already or planned without it, and there is memory for two steps. On the host: devices have memory for one.
+  void fetch_ahead(const Homes& operands, const StepValues& next);
 
  private:
+  using Planned = std::shared_ptr<Fetch>;
+  // The fetch of a step, which stays planned.
+  struct Kept {
+    Planned fetch;
+    bool beside_others;  // on all ranks there is memory for its pieces while another step's are at hand
+  };
+
   const plan::AccessPlan& plan_of(size_t access) const { return program_.plan.accesses[access]; }
   const Home& source(size_t access, const Homes& operands);
   std::vector<PieceNumbers> numbers_for(size_t access, const Homes& operands);
-  void plan(size_t access, const Homes& operands, const StepValues& step);
+  Planned plan(size_t access, const Homes& operands, const StepValues& step);
+  void keep(size_t access, const StepValues& step, const Planned& fetch);
   void let_go(const StepValues& step);
+  void arrive(const StepValues& step);
   void take(size_t access, const Homes& operands, const StepValues& step);
   void prepare(const Homes& operands);
 
@@ -77,10 +90,13 @@ class Fetches {
   Tasks::Pieces pieces_;
   Numberings numberings_;
   // Of accesses that steps cut: which step is at hand, and the fetches of all steps, without their values. There are as
-  // many as index arrays fit into as much memory as the homes of the operands take; others are planned every time.
+  // many as index arrays fit into as much memory as the homes of the operands take; others are planned every time. `ahead_` are
+  // on their way for the next step.
   std::vector<StepValues> at_hand_;
-  std::map<std::pair<size_t, StepValues>, std::shared_ptr<Fetch>> kept_;
-  size_t kept_bytes_ = 0, home_bytes_ = 0;
+  std::map<std::pair<size_t, StepValues>, Kept> kept_;
+  std::map<size_t, Planned> ahead_;  // by access
+  int64_t kept_bytes_ = 0, home_bytes_ = 0;
+  bool full_ = false;  // there was no room for a plan
   std::map<size_t, OrderedCopy> ordered_;
 };
 

@@ -331,6 +331,14 @@ Need Tasks::need(size_t access, int64_t colour, const StepValues& step, const Pi
   return out;
 }
 
+bool Tasks::stands_alone(size_t access) const {
+  const std::vector<plan::Projection>& projections = program_.plan.accesses[access].projections;
+  bool by_loops =
+      std::ranges::all_of(projections, [](const auto& p) { return std::holds_alternative<plan::Affine>(p); });
+  return by_loops && !program_.accesses[access].split &&
+         std::ranges::find(located_[access], true) == located_[access].end();
+}
+
 // Those of the level that is dealt out.
 Range Tasks::positions_of(const lower::PositionSplit& split, const LoopValues& values) const {
   Range out = bounds_.of(split.position, values);

@@ -61,6 +61,8 @@ class Tasks {
   /// What a colour needs of an access, or touches of the result. Sets that are gathered are known for the colours of this
   /// rank only.
   Need need(size_t access, int64_t colour, const StepValues& step, const Pieces& pieces);
+  /// Does what colours need of an access depend on loops alone, and not on what pieces of others store?
+  bool stands_alone(size_t access) const;
   /// The positions that a colour has of an access that is split.
   Range split_positions(size_t access, int64_t colour) const;
   /// What the dense levels of its piece must have places for: all that loops may come to, which is what occurs in a split

@@ -142,6 +142,24 @@ TEST(Steps, ArePlannedOnceWhilePatternsStand) {
     }
 }
 
+// The first run has kernels to compile; later ones compute chunk by chunk while the tiles of the next step are on their way.
+TEST(Steps, ComeWhileTheOneBeforeComputes) {
+  for (const char* formats : {"", "B:ds", "B:ss C:ss"})
+    for (const std::string& schedule : {summa, cannon}) {
+      PlacedText text = product(16, "2x2", in_tiles, schedule);
+      text.formats = formats;
+      PlacedProgram program = test::parse_placed(text);
+      runtime::testkit::on_ranks([&](Transport& t) {
+        PlacedRun run(t, program, test::draw_data(program, 1, 2));
+        for (int repeat = 0; repeat < 3; repeat++) {
+          run.compute();
+          bool comes = t.size() > 1 && repeat > 0;
+          EXPECT_EQ(run.report().overlapped > 0, comes) << formats << ", run " << repeat << " on " << t.size();
+        }
+      });
+    }
+}
+
 // Sizes that pieces do not divide: the last blocks are smaller, or there are none.
 TEST_P(TwoDimensional, ProductsAreRightForAllSizes) {
   std::string machine = std::to_string(GetParam()) + "x" + std::to_string(GetParam());

@@ -84,6 +84,7 @@ ProcessOptions options_for(Leaves leaves) {
   options.gpu = gpus_of_tests();
   if (leaves == Leaves::Interpreted) options.jit.compiler = "";
   options.threads = leaves == Leaves::Compiled ? 2 : 1;
+  options.overlap_bytes = 0;  // always
   return options;
 }
 
