@@ -46,7 +46,7 @@ Shares blocks(int64_t rows, int64_t columns, int64_t colours, bool of_positions)
   for (int64_t c = 0; c < colours; c++) {
     Share& share = out.of.emplace_back(whole_share({rows, columns}));
     Range mine = block(rows, colours, c);
-    if (of_positions) share.positions.push_back({1, c, colours});
+    if (of_positions) share.positions.push_back({1, NestedParts{{{c, colours}}}});
     else share.coordinates[0] = Space::interval(mine.lo, mine.hi);
   }
   return out;
