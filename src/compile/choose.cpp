@@ -41,6 +41,21 @@ double badly_skewed(const ConcreteStatement& statement, int64_t blocks) {
   return badly_skewed(statement.result.format().is_dense() ? ResultPlace::Moves : ResultPlace::Stays, blocks);
 }
 
+// Has a loop so few turns, as is known before data is, that to add up the lanes of a sum takes longer than the sum?
+bool is_short(const ConcreteStatement& statement, const IndexVar& var) {
+  constexpr int64_t few = 16;
+  const Root* root = statement.provenance.root(var);
+  return root && !root->size.grid_dim() && root->size.extent().is_literal() && *root->size.value() < few;
+}
+
+// An innermost loop that sums over a dense range sums in vectors; over sparse ones the command has no effect.
+ConcreteStatement with_vectors(const ConcreteStatement& statement) {
+  IndexVar inner = outer_loops(statement.body).back().var;
+  if (first_local(statement) == inner || !find_race(statement, inner) || is_short(statement, inner)) return statement;
+  Result<ConcreteStatement> vectors = schedule::apply(Parallelize{inner, CPUVector, Race::Auto}, statement);
+  return vectors ? *vectors : statement;
+}
+
 // Equal shares of the non-zeros, where blocks of rows would be badly skewed.
 std::optional<Chosen> over_non_zeros(Process& process, const Chosen& chosen, int64_t pieces, const Homes& homes,
                                      Residence residence, Unit unit) {
@@ -60,6 +75,7 @@ std::optional<Chosen> over_non_zeros(Process& process, const Chosen& chosen, int
   if (process.context.threads > 1 || unit != CPUThread)
     if (Result<ConcreteStatement> parallel = schedule::apply(Parallelize{inner, unit, Race::Auto}, *cut_up))
       cut_up = parallel;
+  if (unit == CPUThread) cut_up = with_vectors(*cut_up);
   Printer names;
   names(statement);
   return Chosen{*cut_up, chosen.conversions, std::move(commands),
@@ -149,13 +165,6 @@ Chosen with_conversions(const ScheduledStatement& statement) {
   return {concretize(converted.assignment).value(), std::move(converted.conversions)};
 }
 
-// Has a loop so few turns, as is known before data is, that to add up the lanes of a sum takes longer than the sum?
-bool is_short(const ConcreteStatement& statement, const IndexVar& var) {
-  constexpr int64_t few = 16;
-  const Root* root = statement.provenance.root(var);
-  return root && !root->size.grid_dim() && root->size.extent().is_literal() && *root->size.value() < few;
-}
-
 // A schedule that says nothing of processors, for GPUs.
 ConcreteStatement completed(const ConcreteStatement& statement) {
   bool parallel = routine::find_substituted(statement.body) != nullptr;
@@ -215,12 +224,7 @@ ConcreteStatement over_threads(const ConcreteStatement& statement) {
   std::optional<IndexVar> outer = first_local(statement);
   if (!outer) return statement;
   Result<ConcreteStatement> parallel = schedule::apply(Parallelize{*outer, CPUThread, NoRaces}, statement);
-  ConcreteStatement out = parallel ? *parallel : statement;
-  // An innermost loop that sums over a dense range sums in vectors; over sparse ones the command has no effect.
-  IndexVar inner = outer_loops(out.body).back().var;
-  if (inner == *outer || !find_race(out, inner) || is_short(out, inner)) return out;
-  Result<ConcreteStatement> vectors = schedule::apply(Parallelize{inner, CPUVector, Race::Auto}, out);
-  return vectors ? *vectors : out;
+  return with_vectors(parallel ? *parallel : statement);
 }
 
 ConcreteStatement over_gpu(const ConcreteStatement& statement) {

@@ -40,10 +40,10 @@ constexpr int64_t ahead = 16;  // turns; 8 and 32 gain as much
 constexpr int64_t samples = 64;
 constexpr int64_t jump_bytes = 1 << 14;  // from one row to the next, where they are far from each other
 
-/// Elements base + [first, end) of an array: what one turn of a loop reads by a coordinate.
+/// Elements base + [first, end) of an array: what one turn of a loop reads by a coordinate, which is crd[at].
 struct Row {
   Var array, crd;
-  Expr base;
+  Expr at, base;
   int64_t first, end;
 
   int64_t element() const { return int64_t(size_of(array.type.scalar)); }
@@ -69,11 +69,11 @@ class GatheredRows {
  private:
   void add(const Load& n) {
     if (!is_input(n.array, Source::Field::Vals)) return;
-    Row row{n.array, n.array, n.index, 0, n.lanes};
+    Row row{n.array, n.array, n.index, n.index, 0, n.lanes};
     std::optional<Expr> base = without_constants(n.index, row);
-    std::optional<Var> crd = base ? coordinates_in(*base) : std::nullopt;
-    if (!crd) return;
-    row.base = *base, row.crd = *crd;
+    std::optional<Load> coordinates = base ? coordinates_in(*base) : std::nullopt;
+    if (!coordinates) return;
+    row.base = *base, row.crd = coordinates->array, row.at = without_cast(coordinates->index);
     for (Row& known : rows)
       if (known.array.symbol == row.array.symbol && known.base == row.base) {
         known.first = std::min(known.first, row.first), known.end = std::max(known.end, row.end);
@@ -108,20 +108,28 @@ class GatheredRows {
     return a && b ? *a + *b : a ? a : b;
   }
 
-  /// The array of coordinates, where it is all that is loaded, at the loop's variable; the rest is known everywhere, and
+  /// The loop's variable, less where a piece begins: every turn is one further.
+  bool moves_along(const Expr& index) const {
+    Expr at = without_cast(index);
+    if (auto* n = at.as<Binary>(); n && n->op == BinaryOp::Sub)
+      if (auto* begin = n->b.as<Var>(); begin && params_.contains(begin->symbol)) at = without_cast(n->a);
+    return is_at(at, loop_.var);
+  }
+
+  /// The load of coordinates, where it is all that is loaded, and each turn loads the next; the rest is known everywhere, and
   /// may be computed of any coordinate.
-  std::optional<Var> coordinates_in(const Expr& base) const {
-    std::optional<Var> crd;
+  std::optional<Load> coordinates_in(const Expr& base) const {
+    std::optional<Load> out;
     bool legal = true;
     each<Load>(base, [&](const Load& n) {
-      legal &= is_at(n.index, loop_.var) && is_input(n.array, Source::Field::Coordinates);
-      legal &= !crd || crd->symbol == n.array.symbol;
-      crd = n.array;
+      legal &= moves_along(n.index) && is_input(n.array, Source::Field::Coordinates);
+      legal &= !out || Expr(*out) == Expr(n);
+      out = n;
     });
     each<Var>(base, [&](const Var& v) { legal &= v.symbol == loop_.var.symbol || params_.contains(v.symbol); });
     each<Binary>(base, [&](const Binary& n) { legal &= n.op <= BinaryOp::Mul; });
     each<Search>(base, [&](const Search&) { legal = false; });
-    return legal ? crd : std::nullopt;
+    return legal ? out : std::nullopt;
   }
 
   const For& loop_;
@@ -152,10 +160,9 @@ class Prefetcher {
     bool innermost = true;
     each<For>(n.body, [&](const For&) { innermost = false; });
     if (!innermost && rows.size() == 1)
-      return If{scattered(n, rows[0]), with_fresh_variables(with([&](Body& body) { hint(body, n, rows[0]); })),
-                Stmt(n)};
+      return If{scattered(n, rows[0]), with_fresh_variables(with([&](Body& body) { hint(body, rows[0]); })), Stmt(n)};
     return with([&](Body& body) {
-      for (const Row& row : rows) body.when(scattered(n, row), [&] { hint(body, n, row); });
+      for (const Row& row : rows) body.when(scattered(n, row), [&] { hint(body, row); });
     });
   }
 
@@ -187,9 +194,9 @@ class Prefetcher {
     });
   }
 
-  void hint(Body& body, const For& loop, const Row& row) {
+  void hint(Body& body, const Row& row) {
     int64_t line = line_bytes / row.element(), end = std::min(row.end, row.first + most_lines * line);
-    Expr later = min(cast(ScalarType::Int64, loop.var) + ahead, count(row.crd) - 1);
+    Expr later = min(wide(row.at) + ahead, count(row.crd) - 1);
     Var next = body.constant("next", rewrite(row.base, [&](const Load& n) { return load(n.array, later); }));
     auto number = [&](int64_t n) { return literal(ir::Scalar::integer(next.type.scalar, n)); };
     body.loop("k", number(row.first), number(end), [&](Var k) { body.prefetch(row.array, next + k); },

@@ -80,6 +80,14 @@ TEST_F(PrefetchTest, SeesRowsOfPiecesAndLongRowsByTheirFirstLines) {
   EXPECT_NE(text.find("for k: int64 in 0 .. 64 step 8"), text.npos) << text;
 }
 
+TEST_F(PrefetchTest, CountsPositionsFromWhereAPieceBegins) {
+  Var base = f.number("B_base", Source::Field::Lo, 1, 1);
+  over_positions([&](Var p) { add_row(row(p - base)); });
+  EXPECT_EQ(hints(), 1);
+  std::string text = print(prefetch(f.build(), {}));
+  EXPECT_NE(text.find("int64(crd[min(p - B_base + 16, crd_count - 1)]) * 32"), text.npos) << text;
+}
+
 TEST_F(PrefetchTest, DecidesOutsideOfLoopsThatHoldOthers) {
   over_positions([&](Var p) {
     Var sum = f.variable("sum", zero(Float64));
@@ -126,6 +134,8 @@ TEST_F(PrefetchTest, LeavesWhatIsNotACoordinateAtThePosition) {
   over_positions([&](Var p) { add_row(row(p + 1)); });
   over_positions([&](Var p) { add_row(row(p) / n); });
   over_positions([&](Var p) { add_row(row(p) + row(n)); });
+  over_positions([&](Var p) { add_row(row(n - p)); });
+  over_positions([&](Var p) { add_row(row(p) + row(p - n)); });
   f.loop("i", int64(0), n, [&](Var i) { over_positions([&](Var p) { add_row(row(p) + i); }); });
   EXPECT_EQ(hints(), 0);
 }
