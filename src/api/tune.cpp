@@ -141,6 +141,12 @@ class Tuner {
     return schedule::print(candidate.commands, names);
   }
 
+  // As from one turn of a solver to the next, where vectors have other values: what pieces gather of them travels in every run.
+  void say_changed() {
+    for (const std::shared_ptr<TensorState>& operand : statement_.operands)
+      if (operand->home && operand->var.format().is_dense()) operand->home->changed();
+  }
+
   // The fastest of several runs, of the slowest rank; nothing where it cannot be run.
   std::optional<double> time(const Candidate& candidate) {
     constexpr int most = 50;  // of short ones: a few may all be interrupted
@@ -151,6 +157,7 @@ class Tuner {
     } catch (const UserError&) { return {}; }
     double best = 0, spent = 0;
     for (int k = 0; k < most && as_on_first(spent) < enough; k++) {
+      say_changed();
       transport().allreduce(int64_t(0), runtime::ReduceOp::Sum);  // all begin at the same time
       Clock::time_point begin = Clock::now();
       spdistal::run(result_, tried);

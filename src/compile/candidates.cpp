@@ -108,6 +108,49 @@ bool goes_over_a_range(const ConcreteStatement& statement, const IndexVar& loop)
   return range;
 }
 
+/// Rows over pieces, which have so many batches of a dense range one after the other: a batch of what is gathered travels while the
+/// one before is computed, and one is there at a time.
+struct Batches {
+  std::string label;
+  std::vector<Command> commands;
+  IndexVar local;  // the loop inside of a batch that threads take
+};
+
+// Of a dimension of the result that operands have too, beside coordinates that are gathered: not those that rows cut.
+std::vector<Batches> in_batches(const ConcreteStatement& loops, int64_t pieces) {
+  std::optional<LoopToCut> cut = loop_to_cut(loops);
+  if (!cut || pieces == 1) return {};
+  Printer names;
+  names(loops);
+  std::vector<Batches> out;
+  for (const Forall& loop : outer_loops(loops.body)) {
+    if (loop.var == cut->var || !goes_over_a_range(loops, loop.var)) continue;
+    std::set<TensorVar> gathered;
+    bool of_result = false;
+    each<notation::Access>(loops.body, [&](const notation::Access& access) {
+      auto has = [&](const IndexVar& var) { return std::ranges::find(access.indices, var) != access.indices.end(); };
+      if (access.tensor == loops.result) of_result |= has(loop.var);
+      else if (access.tensor.format().is_dense() && access.indices.size() > 1 && has(loop.var) && !has(cut->var))
+        gathered.insert(access.tensor);
+    });
+    if (gathered.empty() || !of_result) continue;
+    std::vector<TensorRef> tensors;
+    for (const TensorVar& tensor : gathered) tensors.emplace_back(std::make_shared<const TensorVar>(tensor));
+    for (int64_t batches : {2, 4}) {
+      std::string name = names.name(loop.var), cut_name = names.name(cut->var);
+      IndexVar outer(cut_name + "o"), inner(cut_name + "i"), batch(name + "o"), within(name + "i");
+      std::vector<IndexVar> order{outer, batch};
+      for (const Forall& each : outer_loops(loops.body))
+        order.push_back(each.var == cut->var ? inner : each.var == loop.var ? within : each.var);
+      out.push_back({fmt::format("rows, {} batches of {}", batches, name),
+                     {Divide{cut->var, outer, inner, pieces}, Divide{loop.var, batch, within, batches}, Reorder{order},
+                      Distribute{{outer}}, Communicate{tensors, batch}},
+                     inner});
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<Candidate> refinements(const ScheduledStatement& statement, const Candidate& of) {
@@ -167,6 +210,10 @@ std::vector<Candidate> candidates(const ScheduledStatement& statement, const Hom
       commands.push_back(Parallelize{outer, CPUThread, Race::Auto});
       out.add(fmt::format("{} over threads, {} at a time", way.label, size), commands);
     }
+  }
+  for (Batches& batches : in_batches(statement.initial, pieces)) {
+    if (threads > 1) batches.commands.push_back(Parallelize{batches.local, CPUThread, Race::Auto});
+    out.add(batches.label, batches.commands);
   }
   return std::move(out).found();
 }

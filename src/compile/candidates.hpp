@@ -12,8 +12,8 @@ struct Candidate {
   std::vector<Command> commands;  // none: what is chosen where nobody says
 };
 
-/// What is chosen where nobody says, then cuts by rows and by non-zeros, threads that take turns one by one or in blocks, and
-/// vectors. All are legal for the statement as it is before any command.
+/// What is chosen where nobody says, then cuts by rows and by non-zeros, threads that take turns one by one or in blocks,
+/// vectors, and batches of what pieces gather. All are legal for the statement as it is before any command.
 std::vector<Candidate> candidates(const ScheduledStatement& statement, const Homes& homes, int64_t pieces,
                                   int64_t threads);
 
