@@ -38,6 +38,22 @@ void at_position(Context& c, const Scope& s, const Relation& relation, const Sto
   });
 }
 
+// Does anything that is not known yet depend on a variable? What only lies on the way from fused positions to coordinates that were
+// read at the position does not: a constant for it would read all of these coordinates, for nothing.
+bool leads_on(const Context& c, const Scope& s, const IndexVar& var) {
+  bool indexes = c.provenance.root(var) != nullptr;
+  auto look = [&](const Access& access) { indexes |= std::ranges::find(access.indices, var) != access.indices.end(); };
+  each<Assign>(c.statement.body, [&](const Assign& assign) {
+    look(assign.lhs);
+    each<Access>(assign.rhs, look);
+  });
+  auto waits = [&](const Replaced& r) { return !s.knows(r.var) && leads_on(c, s, r.var); };
+  return indexes || std::ranges::any_of(c.provenance.relations, [&](const Relation& relation) {
+           std::vector<IndexVar> needs = relation.needs();
+           return std::ranges::find(needs, var) != needs.end() && std::ranges::any_of(relation.replaced, waits);
+         });
+}
+
 // Finds variables that follow from those known; where one may lie beyond its size, the rest is guarded.
 void derive(Context& c, Scope s, const Inside& fill) {
   const std::vector<Relation>& relations = c.provenance.relations;
@@ -57,7 +73,8 @@ void derive(Context& c, Scope s, const Inside& fill) {
     std::optional<Expr> inside;
     for (const Replaced& r : relation->replaced) {
       if (known(r.var)) continue;
-      Expr value = c.f.constant(c.name(r.var), index(c, s, r.value));
+      Expr value = index(c, s, r.value);
+      if (r.guard == Guard::Checked || leads_on(c, s, r.var)) value = c.f.constant(c.name(r.var), value);
       s.values.insert_or_assign(r.var, value);
       c.sweep({r.var});
       if (r.guard != Guard::Checked) continue;

@@ -26,13 +26,20 @@ struct Found {
   int64_t elements;    // of the operand, for each coordinate
 };
 
-// By colour: the coordinates along a dimension of B that occur in its rows and are not in its own block.
-std::vector<int64_t> ghosts(const reference::DenseArray& B, size_t dim, int64_t pieces) {
+// What is dealt out of B.
+enum class Dealt : uint8_t { Rows, NonZeros };
+
+// By colour: the coordinates along a dimension of B that occur in its rows, or its share of the non-zeros, and are not in its own
+// block.
+std::vector<int64_t> ghosts(const reference::DenseArray& B, size_t dim, int64_t pieces, Dealt dealt) {
+  auto stored = std::ranges::count_if(B.values, [](const Scalar& value) { return !notation::is_zero(value); });
   std::vector<std::set<int64_t>> occur(static_cast<size_t>(pieces));
+  int64_t next = 0;
   test::each_element(B.dims, [&](const std::vector<int64_t>& at, size_t position) {
-    int64_t colour = block_of(B.dims[0], pieces, at[0]);
-    if (!notation::is_zero(B.values[position]) && block_of(B.dims[dim], pieces, at[dim]) != colour)
-      occur[size_t(colour)].insert(at[dim]);
+    if (notation::is_zero(B.values[position])) return;
+    int64_t number = next++;
+    int64_t colour = dealt == Dealt::Rows ? block_of(B.dims[0], pieces, at[0]) : block_of(stored, pieces, number);
+    if (block_of(B.dims[dim], pieces, at[dim]) != colour) occur[size_t(colour)].insert(at[dim]);
   });
   std::vector<int64_t> out;
   for (const auto& set : occur) out.push_back(int64_t(set.size()));
@@ -54,7 +61,7 @@ void fill_data(reference::Arrays& data, const PlacedProgram& program, const std:
   for (Scalar& element : data.at(program.tensors.at(tensor)).values) element = Scalar(value);
 }
 
-void expect_ghosts(PlacedText text, const std::vector<Found>& operands) {
+void expect_ghosts(PlacedText text, const std::vector<Found>& operands, Dealt dealt = Dealt::Rows) {
   runtime::testkit::on_ranks([&](Transport& t) {
     for (int64_t pieces : {2, 3, 4, 7})
       for (int64_t one_in : {2, 9}) {
@@ -70,7 +77,7 @@ void expect_ghosts(PlacedText text, const std::vector<Found>& operands) {
           expect_right(program, data, run);
           Report report = run.report();
           for (const Found& operand : operands) {
-            std::vector<int64_t> wanted = ghosts(B, operand.dim, pieces);
+            std::vector<int64_t> wanted = ghosts(B, operand.dim, pieces, dealt);
             int64_t bytes = int64_t(sizeof(double)) * operand.elements, sum = 0;
             for (int64_t c = 0; c < pieces; c++) {
               sum += wanted[size_t(c)];
@@ -100,6 +107,30 @@ TEST(Ghosts, OfAVectorAreTheColumnsThatOccurInOtherBlocks) {
                  .distributions = {"a(x) -> M(x)", "B(x,y) -> M(x)", "c(x) -> M(x)"},
                  .schedule = "divide(i,io,ii,M.x); distribute(io); communicate({a,B,c},io)"},
                 {{"c(j)", 1, 1}});
+}
+
+TEST(Ghosts, OfNonZerosThatAreDealtOutAreWhatOccursInThem) {
+  expect_ghosts(
+      {.statement = "a(i) = B(i,j) * c(j)",
+       .formats = "B:ds",
+       .sizes = {{"i", 20}, {"j", 23}},
+       .distributions = {"a(x) -> M(x)", "B(x,y) fuse(x,y,f) -> M(~f)", "c(x) -> M(x)"},
+       .schedule = "fuse(i,j,f); pos(f,fp,B(i,j)); divide(fp,fo,fi,M.x); distribute(fo); communicate({a,B,c},fo)"},
+      {{"c(j)", 1, 1}}, Dealt::NonZeros);
+  expect_ghosts({.statement = "a(i) = B(i,j,k) * c(k)",
+                 .formats = "B:dss",
+                 .sizes = {{"i", 9}, {"j", 8}, {"k", 23}},
+                 .distributions = {"a(x) -> M(x)", "B(x,y,z) fuse(x,y,z,f) -> M(~f)", "c(x) -> M(x)"},
+                 .schedule = "fuse(i,j,f); fuse(f,k,g); pos(g,gp,B(i,j,k)); divide(gp,go,gi,M.x); distribute(go); "
+                             "communicate({a,B,c},go)"},
+                {{"c(k)", 2, 1}}, Dealt::NonZeros);
+  expect_ghosts({.statement = "A(i,l) = B(i,j,k) * C(j,l) * D(k,l)",
+                 .formats = "B:dss",
+                 .sizes = {{"i", 13}, {"j", 11}, {"k", 12}, {"l", 4}},
+                 .distributions = {"A(x,y) -> M(x)", "B(x,y,z) -> M(x)", "C(x,y) -> M(x)", "D(x,y) -> M(x)"},
+                 .schedule = "fuse(j,k,f); fuse(i,f,g); pos(g,gp,B(i,j,k)); divide(gp,go,gi,M.x); distribute(go); "
+                             "communicate({A,B,C,D},go)"},
+                {{"C(j,l)", 1, 4}, {"D(k,l)", 2, 4}}, Dealt::NonZeros);
 }
 
 // Memory of a few elements has room behind it anyhow.

@@ -43,6 +43,30 @@ TEST(NumberedLevels, OfRowsThatAreStoredToo) {
   EXPECT_EQ(numbered("A(i,j) = B(i,j) * c(i) * d(j)", {"A:ss", "B:ss"}), "c1 by B1; d1 by B2");
 }
 
+// Variables that were fused are found from all coordinates, and nobody asks for them.
+TEST(NumberedLevels, OfPositionsThatAreDealtOut) {
+  EXPECT_EQ(numbered("a(i) = B(i,j) * c(j)", {"B:ds"}, "fuse(i,j,f); pos(f,fp,B(i,j)); divide(fp,fo,fi,2)"),
+            "c1 by B2");
+  EXPECT_EQ(numbered("A(i,j) = B(i,j,k) * c(k)", {"A:ds", "B:dss"},
+                     "fuse(i,j,f); fuse(f,k,g); pos(g,gp,B(i,j,k)); divide(gp,go,gi,2)"),
+            "c1 by B3");
+  EXPECT_EQ(numbered("A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", {"B:dss"},
+                     "fuse(j,k,f); fuse(i,f,g); pos(g,gp,B(i,j,k)); divide(gp,go,gi,2)"),
+            "C1 by B2; D1 by B3");
+  EXPECT_EQ(numbered("a(i) = B(i,j,k,l) * c(j) * d(k) * e(l)", {"B:dsss"},
+                     "fuse(k,l,f); fuse(j,f,g); fuse(i,g,h); pos(h,hp,B(i,j,k,l)); divide(hp,ho,hi,2)"),
+            "c1 by B2; d1 by B3; e1 by B4");
+}
+
+TEST(NumberedLevels, OfPositionsOfBlocksOfRows) {
+  EXPECT_EQ(numbered("a(i) = B(i,j) * c(j)", {"B:ds"},
+                     "divide(i,io,ii,2); fuse(ii,j,f); pos(f,fp,B(i,j)); divide(fp,fo,fi,2)"),
+            "c1 by B2");
+  EXPECT_EQ(numbered("a(i) = B(i,j) * c(j)", {"B:ds"},
+                     "divide(i,io,ii,2,{B}); fuse(ii,j,f); pos(f,fp,B(i,j)); divide(fp,fo,fi,2)"),
+            "c1 by B2");
+}
+
 TEST(NumberedLevels, AreNoneWhereCoordinatesAreCompared) {
   EXPECT_EQ(numbered("a(i) = B(i,j) * D(i,j) * c(j)", {"B:ds", "D:ds"}), "");
   EXPECT_EQ(numbered("a(i) = (B(i,j) + D(i,j)) * c(j)", {"B:ds", "D:ds"}), "");
