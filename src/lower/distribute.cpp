@@ -187,14 +187,23 @@ class Distributor {
       if (a.split && a.split->levels.last >= level) projection = plan::Positions{};
       else if (!by.empty() && !keeps_whole(k, level)) {
         depends_[k].insert(by.begin(), by.end());
-        // Of a block of rows, an operand needs those at the positions that are dealt out.
-        if (k == 0 || !a.by_position[d]) {
+        // Of a block of rows, an operand needs those at the positions that are dealt out, and so does a result whose block
+        // several share; who has a block alone computes all of it, rows with nothing stored too.
+        if (!a.by_position[d] || (k == 0 && !is_dealt_further(a.by_position[d]->access, by))) {
           projection = plan::Affine{print_.found(statement_, var)};
           a.by_position[d].reset();
         }
       }
       plan_.accesses[k].projections.push_back(projection);
     }
+  }
+
+  // Do loops deal out the positions of an access other than these?
+  bool is_dealt_further(size_t access, const LoopSet& loops) const {
+    const PlannedAccess& split = accesses_[access];
+    return std::ranges::any_of(split.loops, [&](const IndexVar& loop) {
+      return provenance_.bounded_by(split.split->position, loop) && !loops.contains(loop);
+    });
   }
 
   // Positions that a loop counts must all be there: levels that it walks, and those below them, are not cut otherwise.

@@ -136,6 +136,39 @@ TEST(Traffic, SpMVByNonZerosMovesTheDistinctColumnsAndTheRowsOfOtherPieces) {
               });
 }
 
+// Colours that share a block of rows send the rows that they have, not the block.
+TEST(Traffic, SpMVByTheNonZerosOfBlocksOfRowsMovesTheRowsThatOccur) {
+  runtime::testkit::on_ranks([&](Transport& t) {
+    constexpr int64_t rows = 60, columns = 23;
+    for (auto [x, y] : {std::pair<int64_t, int64_t>{2, 2}, {1, 5}, {3, 2}, {2, 7}}) {
+      PlacedProgram program = test::parse_placed(
+          {.statement = "a(i) = B(i,j) * c(j)",
+           .formats = "B:ds",
+           .sizes = {{"i", rows}, {"j", columns}},
+           .machine = std::to_string(x) + "x" + std::to_string(y),
+           .distributions = {"a(x) -> M(x,0)", "B(x,y) fuse(x,y,f) -> M(x,~f)", "c(x) -> M(y,0)"},
+           .schedule = "divide(i,io,ii,M.x); fuse(ii,j,f); pos(f,fp,B(i,j)); divide(fp,fo,fi,M.y); distribute(io,fo); "
+                       "communicate({a,B,c},fo)"});
+      reference::Arrays data = test::draw_data(program, uint64_t(y), 5), wanted = data;
+      reference::evaluate(program.assignment, wanted);
+      PlacedRun run(t, program, data);
+      run.compute();
+      EXPECT_TRUE(run.gathered_result() == wanted.at(program.assignment.lhs.tensor));
+      int64_t received = 0;
+      for (const Coordinates& block : by_rows(stored(array_of(program, data, "B")), rows, x)) {
+        std::vector<Coordinates> shares = by_position(block, y);
+        for (size_t share = 1; share < shares.size(); share++) {
+          std::set<int64_t> occur;
+          for (const auto& at : shares[share]) occur.insert(at[0]);
+          received += int64_t(occur.size());
+        }
+      }
+      EXPECT_EQ(run.report().total("a(i)").received, bytes * received) << x << " x " << y << "\n"
+                                                                       << plan::print(run.plan());
+    }
+  });
+}
+
 TEST(Traffic, IsNoneWhereDataAndComputationMatch) {
   on_machines(spmv("B(x,y) -> M(x)", "c(x) -> M(everywhere)", rows_of_spmv),
               [](auto&, auto&, auto& run, int64_t) { expect_nothing_moved(run.report()); });
