@@ -230,22 +230,33 @@ bool BoundPlan::follows_operand() const {
   return true;
 }
 
-// Are those just the positions of the result's home?
+// Are those just the positions of the result's home? They may be counted row block by row block.
 bool BoundPlan::matches_positions() const {
   const lower::PlannedAccess& operand = program_.accesses[shared_->access];
-  size_t last = result_var().order() - 1;
+  size_t last = result_var().order() - 1, first = size_t(result_var().format().mode_order()[0]);
   if (operand.access.tensor.order() != result_var().order() || operand.split->stored != last) return false;
-  int64_t count = tasks_->grid().count(), all = tasks_->positions(operand.access, last);
+  int64_t count = tasks_->grid().count();
   if (result_shares_.grid.count() != count) return false;
+  // Known where loops deal out the positions of these rows.
+  auto positions = [&](const std::optional<Range>& rows) -> std::optional<Range> {
+    if (!rows) return Range{0, tasks_->positions(operand.access, last)};
+    Range from = tasks_->positions_before(operand.split->levels, rows->lo);
+    Range to = tasks_->positions_before(operand.split->levels, rows->hi);
+    return from.size() == 1 && to.size() == 1 ? std::optional(Range{from.lo, to.lo}) : std::nullopt;
+  };
   for (int64_t c = 0; c < count; c++) {
-    const std::vector<PositionBlock>& blocks = result_shares_.of[size_t(c)].positions;
+    const Share& share = result_shares_.of[size_t(c)];
+    Range mine = tasks_->is_idle(c, {}) ? Range{0, 0} : tasks_->split_positions(shared_->access, c);
+    const std::vector<PositionBlock>& blocks = share.positions;
     if (blocks.size() != 1 || blocks[0].level != last) return false;
+    if (holds_nothing(share, result_dims_) && mine.size() <= 0) continue;
     Share wanted = whole_share(result_dims_);
     wanted.positions = blocks;
-    Range mine = tasks_->is_idle(c, {}) ? Range{0, 0} : tasks_->split_positions(shared_->access, c);
-    Range share = blocks[0].part.of(all);
-    bool same = mine == share || (mine.size() <= 0 && share.size() <= 0);
-    if (!same || !(result_shares_.of[size_t(c)] == wanted)) return false;
+    if (const std::optional<Range>& rows = blocks[0].rows) wanted.coordinates[first] = interval(*rows);
+    std::optional<Range> all = positions(blocks[0].rows);
+    if (!all || share != wanted) return false;
+    Range home = blocks[0].of(*all);
+    if (!(mine == home || (mine.size() <= 0 && home.size() <= 0))) return false;
   }
   return true;
 }

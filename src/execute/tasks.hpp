@@ -65,6 +65,9 @@ class Tasks {
   bool stands_alone(size_t access) const;
   /// The positions that a colour has of an access that is split.
   Range split_positions(size_t access, int64_t colour) const;
+  /// How many positions of the last level lie before a coordinate of the first: values that it may be, one where that is known,
+  /// as where blocks of rows begin and end whose positions loops deal out.
+  Range positions_before(const notation::Levels& levels, int64_t coordinate) const;
   /// What the dense levels of its piece must have places for: all that loops may come to, which is what occurs in a split
   /// piece where coordinates come from its positions.
   Ranges ranges(size_t access, int64_t colour, const StepValues& step, const Pieces& pieces);
@@ -82,7 +85,6 @@ class Tasks {
   void count_longest_rows(const Homes& operands);
   void cut_by_weight(const Homes& operands);
   void find_blocks_of_rows(const Homes& operands);
-  Range positions_before(const notation::Levels& levels, int64_t coordinate) const;
   bool everything_is_everywhere(const Homes& operands, const Shares& result) const;
   bool has_no_values(const IndexVar& var) const;
   bool is_idle(const notation::LoopValues& values) const;

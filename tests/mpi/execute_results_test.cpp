@@ -92,6 +92,35 @@ TEST(SparseResults, OfSddmmByNonZerosStayInAHomeOfNonZeros) {
               [](PlacedRun& run, int, const auto&, int64_t) { expect_in_place(run.report(), "A(i,j)", "A"); });
 }
 
+// Rows by one dimension of the machine, and the non-zeros of each block of them by another.
+TEST(SparseResults, OfSddmmStayInAHomeOfTheNonZerosOfBlocksOfRows) {
+  const std::string blocks =
+      "divide(i,io,ii,M.x); fuse(ii,j,f); pos(f,fp,B(i,j)); divide(fp,fo,fi,M.y); distribute(io,fo)";
+  runtime::testkit::on_ranks([&](Transport& t) {
+    for (const char* machine : {"1x3", "2x2", "3x2", "7x1", "5x3"})
+      for (const char* b_at : {"B(x,y) fuse(x,y,f) -> M(x,~f)", "B(x,y) -> M(y,0)"}) {
+        PlacedProgram program = test::parse_placed({.statement = sddmm,
+                                                    .formats = "A:ds B:ds",
+                                                    .sizes = {{"i", 12}, {"j", 23}, {"k", 5}},
+                                                    .machine = machine,
+                                                    .distributions = {"A(x,y) fuse(x,y,f) -> M(x,~f)", b_at},
+                                                    .schedule = blocks});
+        reference::Arrays data = test::draw_data(program, 5, 3), wanted = data;
+        reference::evaluate(program.assignment, wanted);
+        PlacedRun run(t, program, data);
+        SCOPED_TRACE(std::string(machine) + " on " + std::to_string(t.size()) + " ranks, " + b_at);
+        for (int round = 0; round < 3; round++) {
+          run.compute();
+          Result<> sound = verify(t, run.result());
+          EXPECT_TRUE(sound) << sound.refusal().str();
+          EXPECT_TRUE(run.gathered_result() == wanted.at(program.assignment.lhs.tensor)) << "round " << round;
+          expect_in_place(run.report(), "A(i,j)", "A");
+        }
+        if (t.allreduce(int32_t(::testing::Test::HasFailure()), runtime::ReduceOp::Max)) return;
+      }
+  });
+}
+
 TEST(SparseResults, OfSpttvByNonZerosAddUpOnlyWhatIsCutBetweenColours) {
   for (const char* formats : {"A:ds B:dss", "A:ss B:sss"})
     on_machines({.statement = "A(i,j) = B(i,j,k) * c(k)",
