@@ -12,7 +12,7 @@
 #include "codegen/jit.hpp"
 #include "compile/choose.hpp"
 #include "execute/call.hpp"
-#include "hand.hpp"
+#include "hand/hand.hpp"
 #include "inputs.hpp"
 #include "notation/concretize.hpp"
 #include "notation/parse.hpp"

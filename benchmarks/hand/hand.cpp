@@ -18,6 +18,11 @@ T* room(Memory& memory, int64_t count) {
   return static_cast<T*>(memory.room(size_t(count) * sizeof(T)));
 }
 
+// How many rows a thread takes at a time: fewer where there would not be eight turns for each.
+int turn(int64_t rows, int64_t most) {
+  return int(std::clamp<int64_t>(rows / (8 * omp_get_max_threads()), 1, most));
+}
+
 }  // namespace
 
 void* Memory::room(size_t bytes) {
@@ -32,7 +37,7 @@ void* Memory::room(size_t bytes) {
 
 void spmv(const Csr& B, const double* c, Made& a) {
   double* out = a.vals = room<double>(a.vals_memory, B.rows);
-#pragma omp parallel for schedule(dynamic, 4096)
+#pragma omp parallel for schedule(dynamic, turn(B.rows, 4096))
   for (int64_t i = 0; i < B.rows; i++) {
     double sum = 0;
     for (int32_t p = B.pos[i]; p < B.pos[i + 1]; p++) sum += B.vals[p] * c[B.crd[p]];
@@ -42,7 +47,7 @@ void spmv(const Csr& B, const double* c, Made& a) {
 
 void spmm(const Csr& B, const double* C, Made& A) {
   double* out = A.vals = room<double>(A.vals_memory, B.rows * columns);
-#pragma omp parallel for schedule(dynamic, 1024)
+#pragma omp parallel for schedule(dynamic, turn(B.rows, 1024))
   for (int64_t i = 0; i < B.rows; i++) {
     Vec s0{}, s1{}, s2{}, s3{};
     for (int32_t p = B.pos[i]; p < B.pos[i + 1]; p++) {
@@ -58,7 +63,7 @@ void spmm(const Csr& B, const double* C, Made& A) {
 template <int64_t block>
 void spmv(const Bcsr& B, const double* c, Made& a) {
   double* out = a.vals = room<double>(a.vals_memory, B.rows * block);
-#pragma omp parallel for schedule(dynamic, 1024)
+#pragma omp parallel for schedule(dynamic, turn(B.rows, 1024))
   for (int64_t i = 0; i < B.rows; i++) {
     double s[block] = {};
     for (int32_t p = B.pos[i]; p < B.pos[i + 1]; p++) {
@@ -80,7 +85,7 @@ template void spmv<8>(const Bcsr&, const double*, Made&);
 template <int64_t block>
 void spmm(const Bcsr& B, const double* C, Made& A) {
   double* out = A.vals = room<double>(A.vals_memory, B.rows * block * columns);
-#pragma omp parallel for schedule(dynamic, 256)
+#pragma omp parallel for schedule(dynamic, turn(B.rows, 256))
   for (int64_t i = 0; i < B.rows; i++) {
     Vec s[block][4] = {};
     for (int32_t p = B.pos[i]; p < B.pos[i + 1]; p++) {
@@ -194,7 +199,7 @@ void spmv_by_nonzeros(const Coo& B, const double* c, Made& a) {
 
 void sddmm(const Csr& B, const double* C, const double* D, Made& A) {
   double* out = A.vals = room<double>(A.vals_memory, B.pos[B.rows]);
-#pragma omp parallel for schedule(dynamic, 1024)
+#pragma omp parallel for schedule(dynamic, turn(B.rows, 1024))
   for (int64_t i = 0; i < B.rows; i++)
     for (int32_t p = B.pos[i]; p < B.pos[i + 1]; p++) {
       const double *c = C + i * columns, *d = D + int64_t(B.crd[p]) * columns;
@@ -223,7 +228,7 @@ void spadd3(const Csr& B, const Csr& C, const Csr& D, Made& A) {
     }
   };
   pos[0] = 0;
-#pragma omp parallel for schedule(dynamic, 1024)
+#pragma omp parallel for schedule(dynamic, turn(n, 1024))
   for (int64_t i = 0; i < n; i++) {
     int32_t count = 0;
     merge(i, [&](int32_t, double) { count++; });
@@ -232,7 +237,7 @@ void spadd3(const Csr& B, const Csr& C, const Csr& D, Made& A) {
   for (int64_t i = 0; i < n; i++) pos[i + 1] += pos[i];
   int32_t* crd = A.crd = room<int32_t>(A.crd_memory, pos[n]);
   double* vals = A.vals = room<double>(A.vals_memory, pos[n]);
-#pragma omp parallel for schedule(dynamic, 1024)
+#pragma omp parallel for schedule(dynamic, turn(n, 1024))
   for (int64_t i = 0; i < n; i++) {
     int32_t p = pos[i];
     merge(i, [&](int32_t j, double sum) { crd[p] = j, vals[p++] = sum; });
@@ -241,7 +246,7 @@ void spadd3(const Csr& B, const Csr& C, const Csr& D, Made& A) {
 
 void spttv(const Csf& B, const double* c, Made& A) {
   double* out = A.vals = room<double>(A.vals_memory, B.pos1[B.rows]);
-#pragma omp parallel for schedule(dynamic, 64)
+#pragma omp parallel for schedule(dynamic, turn(B.rows, 64))
   for (int64_t i = 0; i < B.rows; i++)
     for (int32_t f = B.pos1[i]; f < B.pos1[i + 1]; f++) {
       double sum = 0;
@@ -252,7 +257,7 @@ void spttv(const Csf& B, const double* c, Made& A) {
 
 void spmttkrp(const Csf& B, const double* C, const double* D, Made& A) {
   double* out = A.vals = room<double>(A.vals_memory, B.rows * columns);
-#pragma omp parallel for schedule(dynamic, 64)
+#pragma omp parallel for schedule(dynamic, turn(B.rows, 64))
   for (int64_t i = 0; i < B.rows; i++) {
     Vec s0{}, s1{}, s2{}, s3{};
     for (int32_t f = B.pos1[i]; f < B.pos1[i + 1]; f++) {
@@ -302,7 +307,7 @@ void spgemm(const Csr& B, const Csr& C, Made& A) {
 #pragma omp parallel
   {
     std::vector<int32_t> seen(size_t(m), -1);
-#pragma omp for schedule(dynamic, 256)
+#pragma omp for schedule(dynamic, turn(n, 256))
     for (int64_t i = 0; i < n; i++) {
       int32_t count = 0;
       for (int32_t p = B.pos[i]; p < B.pos[i + 1]; p++)
@@ -318,7 +323,7 @@ void spgemm(const Csr& B, const Csr& C, Made& A) {
   {
     std::vector<int32_t> seen(size_t(m), -1);
     std::vector<double> row(static_cast<size_t>(m));
-#pragma omp for schedule(dynamic, 256)
+#pragma omp for schedule(dynamic, turn(n, 256))
     for (int64_t i = 0; i < n; i++) {
       int32_t end = pos[i];
       for (int32_t p = B.pos[i]; p < B.pos[i + 1]; p++)
