@@ -11,52 +11,45 @@ namespace {
 
 using Sparse = Eigen::SparseMatrix<double, Eigen::RowMajor, int>;
 using Factor = Eigen::Matrix<double, Eigen::Dynamic, columns, Eigen::RowMajor>;
+using Vector = Eigen::Matrix<double, Eigen::Dynamic, 1>;
 
 Sparse sparse_of(const Rows& rows) {
   std::vector<int> pos(rows.pos.begin(), rows.pos.end());
   return Eigen::Map<const Sparse>(rows.n, rows.n, rows.nnz(), pos.data(), rows.crd.data(), rows.values.data());
 }
 template <class D>
-std::shared_ptr<D> dense(int64_t rows, int64_t width, int number) {
-  auto out = std::make_shared<D>(rows, width);
-  for (int64_t i = 0; i < rows; i++)
-    for (int64_t k = 0; k < width; k++) (*out)(i, k) = dense_value(number, i, k);
-  return out;
+void write(D& values, int number, int round) {
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < values.rows(); i++)
+    for (int64_t k = 0; k < values.cols(); k++) values(i, k) = dense_value(number, i, k, round);
 }
 template <class D>
-double weighed(const D& values) {
-  double out = 0;
+void each(const D& values, const Visit& visit) {
   for (int64_t i = 0; i < values.rows(); i++)
-    for (int64_t k = 0; k < values.cols(); k++) out += values(i, k) * weight(uint64_t(i), uint64_t(k));
-  return out;
+    for (int64_t k = 0; k < values.cols(); k++) visit(i, k, values(i, k));
 }
-double weighed(const Sparse& values) {
-  double out = 0;
+void each(const Sparse& values, const Visit& visit) {
   for (int64_t i = 0; i < values.outerSize(); i++)
-    for (Sparse::InnerIterator at(values, i); at; ++at) out += at.value() * weight(uint64_t(i), uint64_t(at.col()));
-  return out;
+    for (Sparse::InnerIterator at(values, i); at; ++at) visit(i, at.col(), at.value());
 }
 
 class EigenSystem : public System {
  public:
   const char* name() const override { return "Eigen"; }
+  std::string version() const override {
+    return std::to_string(EIGEN_WORLD_VERSION) + '.' + std::to_string(EIGEN_MAJOR_VERSION) + '.' +
+           std::to_string(EIGEN_MINOR_VERSION);
+  }
   void bring(const Rows& rows) override { B_ = sparse_of(rows); }
   void drop() override { B_ = Sparse(); }
 
   Job job(const std::string& kernel, const Problem& problem) override {
     if (problem.ranks > 1) return {};
-    if (kernel == "SpMV") {
-      using Vector = Eigen::Matrix<double, Eigen::Dynamic, 1>;
-      auto c = dense<Vector>(B_.cols(), 1, 1), a = std::make_shared<Vector>(B_.rows(), 1);
-      return {{}, [=, this] { a->noalias() = B_ * *c; }, [=] { return weighed(*a); }};
-    }
-    if (kernel == "SpMM") {
-      auto C = dense<Factor>(B_.cols(), columns, 2), A = std::make_shared<Factor>(B_.rows(), columns);
-      return {{}, [=, this] { A->noalias() = B_ * *C; }, [=] { return weighed(*A); }};
-    }
+    if (kernel == "SpMV") return product<Vector>(1, 1);
+    if (kernel == "SpMM") return product<Factor>(columns, 2);
     auto A = std::make_shared<Sparse>();
     auto result = [=](std::function<void()> run) {
-      return Job{{}, std::move(run), [=] { return weighed(*A); }, [=] { return double(A->nonZeros()); }};
+      return Job{{}, [=] { *A = Sparse(); }, std::move(run), [=](const Visit& visit) { each(*A, visit); }};
     };
     if (kernel == "SpAdd3") {
       auto C = std::make_shared<Sparse>(sparse_of(problem.rows(1))),
@@ -68,6 +61,16 @@ class EigenSystem : public System {
   }
 
  private:
+  template <class D>
+  Job product(int64_t width, int number) {
+    auto C = std::make_shared<D>(B_.cols(), width), A = std::make_shared<D>(B_.rows(), width);
+    write(*C, number, 0);
+    return {[=](int round) { write(*C, number, round); },
+            {},
+            [=, this] { A->noalias() = B_ * *C; },
+            [=](const Visit& visit) { each(*A, visit); }};
+  }
+
   Sparse B_;
 };
 

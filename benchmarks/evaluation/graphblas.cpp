@@ -34,19 +34,35 @@ Matrix matrix_of(const Rows& rows) {
   call(GrB_Matrix_wait(out, GrB_MATERIALIZE));
   return owned(out);
 }
-// Values that GraphBLAS takes over.
-void* dense_values(int64_t rows, int64_t width, int number) {
-  auto* values = static_cast<double*>(std::malloc(size_t(rows * width) * sizeof(double)));
-  for (int64_t i = 0; i < rows; i++)
-    for (int64_t k = 0; k < width; k++) values[i * width + k] = dense_value(number, i, k);
-  return values;
-}
-Matrix dense(int64_t rows, int64_t width, int number) {
-  Matrix out = empty(rows, width);
-  void* values = dense_values(rows, width, number);
-  call(GxB_Matrix_pack_FullR(out.get(), &values, size_t(rows * width) * sizeof(double), false, nullptr));
-  return out;
-}
+// Values that GraphBLAS takes over, and gives back to be changed.
+class Operand {
+ public:
+  Operand(int64_t rows, int64_t width, int number)
+      : rows_(rows), width_(width), number_(number), matrix_(empty(rows, width)) {
+    pack(std::malloc(bytes()));
+    change(0);
+  }
+  GrB_Matrix get() const { return matrix_.get(); }
+  void change(int round) const {
+    void* values = nullptr;
+    GrB_Index size = 0;
+    bool same = false;
+    call(GxB_Matrix_unpack_FullR(get(), &values, &size, &same, nullptr));
+    auto* to = static_cast<double*>(values);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < rows_; i++)
+      for (int64_t k = 0; k < width_; k++) to[i * width_ + k] = dense_value(number_, i, k, round);
+    pack(values);
+  }
+
+ private:
+  size_t bytes() const { return size_t(rows_ * width_) * sizeof(double); }
+  void pack(void* values) const { call(GxB_Matrix_pack_FullR(get(), &values, bytes(), false, nullptr)); }
+
+  int64_t rows_, width_;
+  int number_;
+  Matrix matrix_;
+};
 
 using Vector = std::shared_ptr<GB_Vector_opaque>;
 Vector vector(int64_t size) {
@@ -54,30 +70,33 @@ Vector vector(int64_t size) {
   call(GrB_Vector_new(&out, GrB_FP64, GrB_Index(size)));
   return Vector(out, [](GrB_Vector gone) { GrB_Vector_free(&gone); });
 }
-double weighed(GrB_Vector vector) {
+void write(GrB_Vector to, int64_t size, int number, int round) {
+  void* values = nullptr;
+  GrB_Index bytes = 0, count = 0;
+  bool same = false;
+  call(GrB_Vector_nvals(&count, to));
+  if (count == 0) values = std::malloc(bytes = size_t(size) * sizeof(double));
+  else call(GxB_Vector_unpack_Full(to, &values, &bytes, &same, nullptr));
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < size; i++) static_cast<double*>(values)[i] = dense_value(number, i, 0, round);
+  call(GxB_Vector_pack_Full(to, &values, bytes, false, nullptr));
+}
+
+void each(GrB_Vector vector, const Visit& visit) {
   GrB_Index count;
   call(GrB_Vector_nvals(&count, vector));
   std::vector<GrB_Index> at(count);
   std::vector<double> values(count);
   call(GrB_Vector_extractTuples_FP64(at.data(), values.data(), &count, vector));
-  double out = 0;
-  for (size_t e = 0; e < count; e++) out += values[e] * weight(at[e], 0);
-  return out;
+  for (size_t e = 0; e < count; e++) visit(int64_t(at[e]), 0, values[e]);
 }
-
-GrB_Index stored(GrB_Matrix matrix) {
-  GrB_Index out;
-  call(GrB_Matrix_nvals(&out, matrix));
-  return out;
-}
-double weighed(GrB_Matrix matrix) {
-  GrB_Index count = stored(matrix);
+void each(GrB_Matrix matrix, const Visit& visit) {
+  GrB_Index count;
+  call(GrB_Matrix_nvals(&count, matrix));
   std::vector<GrB_Index> rows(count), crd(count);
   std::vector<double> values(count);
   call(GrB_Matrix_extractTuples_FP64(rows.data(), crd.data(), values.data(), &count, matrix));
-  double out = 0;
-  for (size_t e = 0; e < count; e++) out += values[e] * weight(rows[e], crd[e]);
-  return out;
+  for (size_t e = 0; e < count; e++) visit(int64_t(rows[e]), int64_t(crd[e]), values[e]);
 }
 
 class GraphBlas : public System {
@@ -86,64 +105,72 @@ class GraphBlas : public System {
   void bring(const Rows& rows) override { B_ = matrix_of(rows), n_ = rows.n; }
   void drop() override { B_.reset(); }
 
+  std::string version() const override {
+    return std::to_string(GxB_IMPLEMENTATION_MAJOR) + '.' + std::to_string(GxB_IMPLEMENTATION_MINOR) + '.' +
+           std::to_string(GxB_IMPLEMENTATION_SUB);
+  }
+
   Job job(const std::string& kernel, const Problem& problem) override {
     if (problem.ranks > 1) return {};
-    auto A = std::make_shared<Matrix>();
-    GrB_Semiring semiring = GrB_PLUS_TIMES_SEMIRING_FP64;
-    auto result = [=](std::function<void(GrB_Matrix)> fill, int64_t width) {
-      return Job{{},
-                 [=, n = n_] {
-                   *A = empty(n, width);
-                   fill(A->get());
-                   call(GrB_Matrix_wait(A->get(), GrB_MATERIALIZE));
-                 },
-                 [=] { return weighed(A->get()); },
-                 [=] { return double(stored(A->get())); }};
-    };
     if (kernel == "SpMV") {
       Vector c = vector(n_), a = vector(n_);
-      void* values = dense_values(n_, 1, 1);
-      call(GxB_Vector_pack_Full(c.get(), &values, size_t(n_) * sizeof(double), false, nullptr));
-      return {{},
-              [=, B = B_] {
-                call(GrB_mxv(a.get(), nullptr, nullptr, semiring, B.get(), c.get(), nullptr));
+      write(c.get(), n_, 1, 0);
+      return {[=, n = n_](int round) { write(c.get(), n, 1, round); },
+              {},
+              [=, times = times_, B = B_] {
+                call(GrB_mxv(a.get(), nullptr, nullptr, times, B.get(), c.get(), nullptr));
                 call(GrB_Vector_wait(a.get(), GrB_MATERIALIZE));
               },
-              [=] { return weighed(a.get()); }};
+              [=](const Visit& visit) { each(a.get(), visit); }};
     }
     if (kernel == "SpMM") {
-      Matrix C = dense(n_, columns, 2);
-      return result(
-          [=, B = B_](GrB_Matrix to) { call(GrB_mxm(to, nullptr, nullptr, semiring, B.get(), C.get(), nullptr)); },
-          columns);
+      Operand C(n_, columns, 2);
+      return job({C}, columns, 0, [=, times = times_, B = B_](GrB_Matrix to, GrB_Matrix) {
+        call(GrB_mxm(to, nullptr, nullptr, times, B.get(), C.get(), nullptr));
+      });
     }
     if (kernel == "SDDMM") {
-      Matrix C = dense(n_, columns, 3), D = dense(n_, columns, 4);
-      return result(
-          [=, B = B_, n = n_](GrB_Matrix to) {
-            Matrix product = empty(n, n);
-            call(GrB_mxm(product.get(), B.get(), nullptr, semiring, C.get(), D.get(), GrB_DESC_ST1));
-            call(GrB_Matrix_eWiseMult_BinaryOp(to, nullptr, nullptr, GrB_TIMES_FP64, B.get(), product.get(), nullptr));
-          },
-          n_);
+      Operand C(n_, columns, 3), D(n_, columns, 4);
+      return job({C, D}, n_, n_, [=, times = times_, B = B_](GrB_Matrix to, GrB_Matrix product) {
+        call(GrB_mxm(product, B.get(), nullptr, times, C.get(), D.get(), GrB_DESC_ST1));
+        call(GrB_Matrix_eWiseMult_BinaryOp(to, nullptr, nullptr, GrB_TIMES_FP64, B.get(), product, nullptr));
+      });
     }
     if (kernel == "SpAdd3") {
       Matrix C = matrix_of(problem.rows(1)), D = matrix_of(problem.rows(2));
-      return result(
-          [=, B = B_, n = n_](GrB_Matrix to) {
-            Matrix sum = empty(n, n);
-            call(GrB_Matrix_eWiseAdd_BinaryOp(sum.get(), nullptr, nullptr, GrB_PLUS_FP64, B.get(), C.get(), nullptr));
-            call(GrB_Matrix_eWiseAdd_BinaryOp(to, nullptr, nullptr, GrB_PLUS_FP64, sum.get(), D.get(), nullptr));
-          },
-          n_);
+      return job({}, n_, n_, [=, times = times_, B = B_](GrB_Matrix to, GrB_Matrix sum) {
+        call(GrB_Matrix_eWiseAdd_BinaryOp(sum, nullptr, nullptr, GrB_PLUS_FP64, B.get(), C.get(), nullptr));
+        call(GrB_Matrix_eWiseAdd_BinaryOp(to, nullptr, nullptr, GrB_PLUS_FP64, sum, D.get(), nullptr));
+      });
     }
     if (kernel == "SpGEMM")
-      return result(
-          [=, B = B_](GrB_Matrix to) { call(GrB_mxm(to, nullptr, nullptr, semiring, B.get(), B.get(), nullptr)); }, n_);
+      return job({}, n_, 0, [=, times = times_, B = B_](GrB_Matrix to, GrB_Matrix) {
+        call(GrB_mxm(to, nullptr, nullptr, times, B.get(), B.get(), nullptr));
+      });
     return {};
   }
 
  private:
+  // The result and what is in between, where `between` is not 0, are new ones in each run, and gone before it.
+  Job job(std::vector<Operand> operands, int64_t width, int64_t between,
+          std::function<void(GrB_Matrix, GrB_Matrix)> fill) const {
+    auto A = std::make_shared<Matrix>(), other = std::make_shared<Matrix>();
+    std::function<void(int)> change;
+    if (!operands.empty())
+      change = [=](int round) {
+        for (const Operand& operand : operands) operand.change(round);
+      };
+    return {change, [=] { A->reset(), other->reset(); },
+            [=, n = n_] {
+              *A = empty(n, width);
+              if (between > 0) *other = empty(n, between);
+              fill(A->get(), other->get());
+              call(GrB_Matrix_wait(A->get(), GrB_MATERIALIZE));
+            },
+            [=](const Visit& visit) { each(A->get(), visit); }};
+  }
+
+  GrB_Semiring times_ = GrB_PLUS_TIMES_SEMIRING_FP64;
   Matrix B_;
   int64_t n_ = 0;
 };

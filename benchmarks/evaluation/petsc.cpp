@@ -18,38 +18,54 @@ Matrix owned(Mat matrix) {
 }
 
 Matrix matrix_of(const Rows& rows) {
-  std::vector<PetscInt> pos(rows.pos.begin(), rows.pos.end()), crd(rows.crd.begin(), rows.crd.end());
+  std::vector<PetscInt> pos(rows.pos.begin(), rows.pos.end()), wide;
+  const PetscInt* crd = nullptr;  // without a copy, where they have the width
+  if constexpr (std::is_same_v<PetscInt, int32_t>) crd = rows.crd.data();
+  else wide.assign(rows.crd.begin(), rows.crd.end()), crd = wide.data();
   Mat out;
   call(MatCreate(PETSC_COMM_WORLD, &out));
   call(MatSetSizes(out, PetscInt(rows.count()), PetscInt(rows.count()), PetscInt(rows.n), PetscInt(rows.n)));
   call(MatSetType(out, MATAIJ));
-  call(MatSeqAIJSetPreallocationCSR(out, pos.data(), crd.data(), rows.values.data()));
-  call(MatMPIAIJSetPreallocationCSR(out, pos.data(), crd.data(), rows.values.data()));
+  call(MatSeqAIJSetPreallocationCSR(out, pos.data(), crd, rows.values.data()));
+  call(MatMPIAIJSetPreallocationCSR(out, pos.data(), crd, rows.values.data()));
   return owned(out);
 }
 
-double weighed(Mat matrix) {
+void each(Mat matrix, const Visit& visit) {
   PetscInt lo, hi, count;
   call(MatGetOwnershipRange(matrix, &lo, &hi));
-  double out = 0;
   for (PetscInt i = lo; i < hi; i++) {
     const PetscInt* crd;
     const PetscScalar* values;
     call(MatGetRow(matrix, i, &count, &crd, &values));
-    for (PetscInt p = 0; p < count; p++) out += values[p] * weight(uint64_t(i), uint64_t(crd[p]));
+    for (PetscInt p = 0; p < count; p++) visit(i, crd[p], values[p]);
     call(MatRestoreRow(matrix, i, &count, &crd, &values));
   }
-  return out;
 }
-double stored(Mat matrix) {
+
+// What is gathered of the operand with so many columns: the off-diagonal part of a rank has a column for each entry that others own.
+Job::Moved moved(Mat matrix, int width) {
+  int ranks;
+  MPI_Comm_size(PETSC_COMM_WORLD, &ranks);
   MatInfo info;
   call(MatGetInfo(matrix, MAT_LOCAL, &info));
-  return info.nz_used;
+  PetscInt rows = 0, ghosts = 0;
+  if (ranks > 1) {
+    Mat own, others;
+    const PetscInt* columns_of_others;
+    call(MatMPIAIJGetSeqAIJ(matrix, &own, &others, &columns_of_others));
+    call(MatGetSize(others, &rows, &ghosts));
+  }
+  return moved_by_rows(double(ghosts) * width, info.nz_used);
 }
 
 class Petsc : public System {
  public:
   const char* name() const override { return "PETSc"; }
+  std::string version() const override {
+    return std::to_string(PETSC_VERSION_MAJOR) + '.' + std::to_string(PETSC_VERSION_MINOR) + '.' +
+           std::to_string(PETSC_VERSION_SUBMINOR);
+  }
   void bring(const Rows& rows) override { B_ = matrix_of(rows), rows_ = rows.rows, n_ = rows.n; }
   void drop() override { B_.reset(); }
 
@@ -58,7 +74,7 @@ class Petsc : public System {
     if (kernel == "SpMM") return factor();
     auto A = std::make_shared<Matrix>();
     auto result = [=](std::function<void()> run) {
-      return Job{{}, std::move(run), [=] { return weighed(A->get()); }, [=] { return stored(A->get()); }};
+      return Job{{}, [=] { A->reset(); }, std::move(run), [=](const Visit& visit) { each(A->get(), visit); }};
     };
     if (kernel == "SpAdd3") {
       Matrix B = B_, C = matrix_of(problem.rows(1)), D = matrix_of(problem.rows(2));
@@ -83,49 +99,50 @@ class Petsc : public System {
   Job vector() {
     Vec c, a;
     call(MatCreateVecs(B_.get(), &c, &a));
-    auto write = [=, this] {
+    auto write = [=, rows = rows_](int round) {
       PetscScalar* values;
       call(VecGetArray(c, &values));
-      for (int64_t i = 0; i < rows_.size(); i++) values[i] = dense_value(1, rows_.lo + i, 0);
+      for (int64_t i = 0; i < rows.size(); i++) values[i] = dense_value(1, rows.lo + i, 0, round);
       call(VecRestoreArray(c, &values));
     };
-    return {write, [=, B = B_] { call(MatMult(B.get(), c, a)); },
-            [=, this] {
+    write(0);
+    return {write,
+            {},
+            [=, B = B_] { call(MatMult(B.get(), c, a)); },
+            [=, rows = rows_](const Visit& visit) {
               const PetscScalar* values;
-              double out = 0;
               call(VecGetArrayRead(a, &values));
-              for (int64_t i = 0; i < rows_.size(); i++) out += values[i] * weight(uint64_t(rows_.lo + i), 0);
+              for (int64_t i = 0; i < rows.size(); i++) visit(rows.lo + i, 0, values[i]);
               call(VecRestoreArrayRead(a, &values));
-              return out;
-            }};
+            },
+            [B = B_] { return moved(B.get(), 1); }};
   }
   // Dense matrices of PETSc are stored by columns.
   Job factor() {
     Mat C;
     call(MatCreateDense(PETSC_COMM_WORLD, PetscInt(rows_.size()), PETSC_DECIDE, PetscInt(n_), columns, nullptr, &C));
-    auto write = [=, this] {
+    auto A = std::make_shared<Mat>(nullptr);
+    auto write = [=, rows = rows_](int round) {
       PetscScalar* values;
       call(MatDenseGetArray(C, &values));
-      for (int64_t i = 0; i < rows_.size(); i++)
-        for (int k = 0; k < columns; k++) values[k * rows_.size() + i] = dense_value(2, rows_.lo + i, k);
+      for (int k = 0; k < columns; k++)
+        for (int64_t i = 0; i < rows.size(); i++) values[k * rows.size() + i] = dense_value(2, rows.lo + i, k, round);
       call(MatDenseRestoreArray(C, &values));
     };
-    write();  // before it is used at all
-    auto A = std::make_shared<Mat>(nullptr);
+    write(0);
     return {write,
+            {},
             [=, B = B_] {
               call(MatMatMult(B.get(), C, *A ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, PETSC_DEFAULT, A.get()));
             },
-            [=, this] {
-              const PetscScalar* results;
-              double out = 0;
-              call(MatDenseGetArrayRead(*A, &results));
-              for (int64_t i = 0; i < rows_.size(); i++)
-                for (int k = 0; k < columns; k++)
-                  out += results[k * rows_.size() + i] * weight(uint64_t(rows_.lo + i), uint64_t(k));
-              call(MatDenseRestoreArrayRead(*A, &results));
-              return out;
-            }};
+            [=, rows = rows_](const Visit& visit) {
+              const PetscScalar* values;
+              call(MatDenseGetArrayRead(*A, &values));
+              for (int64_t i = 0; i < rows.size(); i++)
+                for (int k = 0; k < columns; k++) visit(rows.lo + i, k, values[k * rows.size() + i]);
+              call(MatDenseRestoreArrayRead(*A, &values));
+            },
+            [B = B_] { return moved(B.get(), columns); }};
   }
 
   Matrix B_;

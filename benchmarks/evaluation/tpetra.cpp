@@ -3,6 +3,8 @@
 #include <Tpetra_Core.hpp>
 #include <Tpetra_CrsMatrix.hpp>
 #include <Tpetra_MultiVector.hpp>
+#include <Tpetra_Vector.hpp>
+#include <Tpetra_Version.hpp>
 #include <memory>
 
 #include "contest.hpp"
@@ -16,6 +18,7 @@ using Global = long long;  // what Debian's build has
 using Map = Tpetra::Map<Local, Global>;
 using Sparse = Tpetra::CrsMatrix<double, Local, Global>;
 using Dense = Tpetra::MultiVector<double, Local, Global>;
+using Vector = Tpetra::Vector<double, Local, Global>;
 using Teuchos::RCP;
 using Teuchos::rcp;
 
@@ -33,23 +36,20 @@ RCP<Sparse> matrix_of(const Rows& rows, const RCP<const Map>& map) {
   return out;
 }
 
-// The sum of f(row, column, value) over this rank's rows.
-template <class F>
-double sum(const Sparse& matrix, Block rows, F&& f) {
-  double out = 0;
+void each(const Sparse& matrix, Block rows, const Visit& visit) {
   RCP<const Map> crd = matrix.getColMap();
   for (int64_t i = rows.lo; i < rows.hi; i++) {
     Sparse::local_inds_host_view_type at;
     Sparse::values_host_view_type values;
     matrix.getLocalRowView(Local(i - rows.lo), at, values);
-    for (size_t p = 0; p < at.extent(0); p++) out += f(i, crd->getGlobalElement(at(p)), values(p));
+    for (size_t p = 0; p < at.extent(0); p++) visit(i, crd->getGlobalElement(at(p)), values(p));
   }
-  return out;
 }
 
 class TpetraSystem : public System {
  public:
   const char* name() const override { return "Tpetra"; }
+  std::string version() const override { return Tpetra::version(); }
   void bring(const Rows& rows) override {
     map_ = rcp(new Map(Tpetra::global_size_t(rows.n), size_t(rows.count()), 0, Tpetra::getDefaultComm()));
     rows_ = rows.rows;
@@ -58,19 +58,21 @@ class TpetraSystem : public System {
   void drop() override { B_ = Teuchos::null; }
 
   Job job(const std::string& kernel, const Problem& problem) override {
-    if (kernel == "SpMV") return product(1, 1);
-    if (kernel == "SpMM") return product(columns, 2);
-    auto A = std::make_shared<RCP<Sparse>>();
+    if (kernel == "SpMV") return product(std::make_shared<Vector>(map_), std::make_shared<Vector>(map_), 1);
+    if (kernel == "SpMM")
+      return product(std::make_shared<Dense>(map_, columns), std::make_shared<Dense>(map_, columns), 2);
+    auto A = std::make_shared<RCP<Sparse>>(), two = std::make_shared<RCP<Sparse>>();
     auto result = [=, rows = rows_](std::function<void()> run) {
-      auto weighed = [](int64_t i, int64_t j, double value) { return value * weight(uint64_t(i), uint64_t(j)); };
-      auto one = [](int64_t, int64_t, double) { return 1.0; };
-      return Job{{}, std::move(run), [=] { return sum(**A, rows, weighed); }, [=] { return sum(**A, rows, one); }};
+      return Job{{},
+                 [=] { *A = Teuchos::null, *two = Teuchos::null; },
+                 std::move(run),
+                 [=](const Visit& visit) { each(**A, rows, visit); }};
     };
     if (kernel == "SpAdd3") {
       RCP<Sparse> B = B_, C = matrix_of(problem.rows(1), map_), D = matrix_of(problem.rows(2), map_);
       return result([=] {
-        RCP<Sparse> two = Tpetra::MatrixMatrix::add(1.0, false, *B, 1.0, false, *C);
-        *A = Tpetra::MatrixMatrix::add(1.0, false, *two, 1.0, false, *D);
+        *two = Tpetra::MatrixMatrix::add(1.0, false, *B, 1.0, false, *C);
+        *A = Tpetra::MatrixMatrix::add(1.0, false, **two, 1.0, false, *D);
       });
     }
     if (kernel == "SpGEMM")
@@ -82,21 +84,28 @@ class TpetraSystem : public System {
   }
 
  private:
-  Job product(int width, int number) {
-    auto C = std::make_shared<Dense>(map_, width), A = std::make_shared<Dense>(map_, width);
-    auto write = [=, this] {
+  // Of vectors, or of several columns.
+  template <class D>
+  Job product(std::shared_ptr<D> C, std::shared_ptr<D> A, int number) {
+    auto write = [=, rows = rows_](int round) {
       auto values = C->getLocalViewHost(Tpetra::Access::OverwriteAll);
-      for (int64_t i = 0; i < rows_.size(); i++)
-        for (int k = 0; k < width; k++) values(size_t(i), size_t(k)) = dense_value(number, rows_.lo + i, k);
+      for (size_t k = 0; k < values.extent(1); k++)
+        for (int64_t i = 0; i < rows.size(); i++)
+          values(size_t(i), k) = dense_value(number, rows.lo + i, int64_t(k), round);
     };
-    return {write, [=, B = B_] { B->apply(*C, *A); },
-            [=, this] {
+    write(0);
+    return {write,
+            {},
+            [=, B = B_] { B->apply(*C, *A); },
+            [=, rows = rows_](const Visit& visit) {
               auto values = A->getLocalViewHost(Tpetra::Access::ReadOnly);
-              double out = 0;
-              for (int64_t i = 0; i < rows_.size(); i++)
-                for (int k = 0; k < width; k++)
-                  out += values(size_t(i), size_t(k)) * weight(uint64_t(rows_.lo + i), uint64_t(k));
-              return out;
+              for (int64_t i = 0; i < rows.size(); i++)
+                for (size_t k = 0; k < values.extent(1); k++) visit(rows.lo + i, int64_t(k), values(size_t(i), k));
+            },
+            [=, B = B_] {
+              auto importer = B->getCrsGraph()->getImporter();
+              double ghosts = importer.is_null() ? 0 : double(importer->getNumRemoteIDs());
+              return moved_by_rows(ghosts * double(C->getNumVectors()), double(B->getNodeNumEntries()));
             }};
   }
 

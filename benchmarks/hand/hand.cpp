@@ -19,9 +19,7 @@ T* room(Memory& memory, int64_t count) {
 }
 
 // How many rows a thread takes at a time: fewer where there would not be eight turns for each.
-int turn(int64_t rows, int64_t most) {
-  return int(std::clamp<int64_t>(rows / (8 * omp_get_max_threads()), 1, most));
-}
+int turn(int64_t rows, int64_t most) { return int(std::clamp<int64_t>(rows / (8 * omp_get_max_threads()), 1, most)); }
 
 }  // namespace
 
