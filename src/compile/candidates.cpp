@@ -127,11 +127,16 @@ std::vector<Batches> in_batches(const ConcreteStatement& loops, int64_t pieces) 
     if (loop.var == cut->var || !goes_over_a_range(loops, loop.var)) continue;
     std::set<TensorVar> gathered;
     bool of_result = false;
-    each<notation::Access>(loops.body, [&](const notation::Access& access) {
-      auto has = [&](const IndexVar& var) { return std::ranges::find(access.indices, var) != access.indices.end(); };
-      if (access.tensor == loops.result) of_result |= has(loop.var);
-      else if (access.tensor.format().is_dense() && access.indices.size() > 1 && has(loop.var) && !has(cut->var))
-        gathered.insert(access.tensor);
+    auto has = [](const notation::Access& access, const IndexVar& var) {
+      return std::ranges::find(access.indices, var) != access.indices.end();
+    };
+    each<Assign>(loops.body, [&](const Assign& assign) {
+      of_result |= assign.lhs.tensor == loops.result && has(assign.lhs, loop.var);
+    });
+    each<notation::Access>(loops.body, [&](const notation::Access& operand) {
+      if (operand.tensor.format().is_dense() && operand.indices.size() > 1 && has(operand, loop.var) &&
+          !has(operand, cut->var))
+        gathered.insert(operand.tensor);
     });
     if (gathered.empty() || !of_result) continue;
     std::vector<TensorRef> tensors;
