@@ -38,10 +38,9 @@ Compiled::Compiled(Chosen chosen) : chosen_(std::move(chosen)) {
 }
 
 // distribute
-const lower::Distributed& Compiled::program() const {
-  Printer names(ArgumentText::Name);
-  if (!program_) program_ = lower::distribute(loops(), names);
-  return *program_;
+const plan::Plan& Compiled::plan() const {
+  if (!plan_) plan_ = lower::distribute(loops());
+  return *plan_;
 }
 
 // a kernel for what is met

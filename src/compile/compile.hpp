@@ -45,7 +45,9 @@ class Compiled {
   const std::vector<Command>& commands() const { return chosen_.commands; }
   const std::string& reason() const { return chosen_.reason; }
   /// The distributed program: its plan, and the loops of the leaf.
-  const lower::Distributed& program() const;
+  const plan::Plan& plan() const;
+  /// For tests: another plan in its place, from now on.
+  void replace_plan(plan::Plan plan) { plan_ = std::move(plan); }
   /// None where there are no loops around the leaf, or it does not begin with one over coordinates.
   const std::optional<ChunkedLeaf>& chunked() const;
 
@@ -71,7 +73,7 @@ class Compiled {
   LeafOptions options_of(LeafKind kind) const;
 
   Chosen chosen_;
-  mutable std::optional<lower::Distributed> program_ = {};
+  mutable std::optional<plan::Plan> plan_ = {};
   mutable std::optional<std::optional<ChunkedLeaf>> chunked_ = {};
   std::vector<std::pair<LeafKind, std::unique_ptr<Leaf>>> leaves_ = {};
 };

@@ -9,11 +9,11 @@ using namespace notation;
 
 namespace {
 
-std::optional<ChunkedLeaf> in_chunks(const lower::Distributed& program) {
-  const Forall* loop = program.leaf.body.as<Forall>();
-  if (program.loops.empty() || !loop || program.leaf.provenance.positions_of(loop->var)) return {};
-  if (routine::find_substituted(program.leaf.body)) return {};  // which is called for all of it
-  ConcreteStatement leaf = program.leaf;
+std::optional<ChunkedLeaf> in_chunks(const plan::Plan& plan) {
+  const Forall* loop = plan.leaf.body.as<Forall>();
+  if (plan.loops.empty() || !loop || plan.leaf.provenance.positions_of(loop->var)) return {};
+  if (routine::find_substituted(plan.leaf.body)) return {};  // which is called for all of it
+  ConcreteStatement leaf = plan.leaf;
   IndexVar chunk(loop->var.name() + "c"), inner(loop->var.name() + "i");
   IndexExpr size = ceil_div(size_of(loop->var), number(ChunkedLeaf::chunks));
   leaf.provenance.relations.push_back(
@@ -32,13 +32,13 @@ Compiled::~Compiled() = default;
 Compiled::Compiled(Compiled&&) noexcept = default;
 
 const std::optional<ChunkedLeaf>& Compiled::chunked() const {
-  if (!chunked_) chunked_ = in_chunks(program());
+  if (!chunked_) chunked_ = in_chunks(plan());
   return *chunked_;
 }
 
 const ConcreteStatement& Compiled::loops_of(LeafKind kind) const {
   if (kind == LeafKind::Whole) return loops();
-  return kind == LeafKind::Chunk ? chunked()->leaf : program().leaf;
+  return kind == LeafKind::Chunk ? chunked()->leaf : plan().leaf;
 }
 
 LeafOptions Compiled::options_of(LeafKind kind) const {
@@ -47,7 +47,7 @@ LeafOptions Compiled::options_of(LeafKind kind) const {
                   .start = kind == LeafKind::Piece || kind == LeafKind::Values ? Start::Zero : Start::Old,
                   .processor = processor};
   if (kind == LeafKind::Values) out.pattern = lower::ResultPattern::Stands;
-  for (const Forall& loop : program().loops) out.outer.push_back(loop.var);
+  for (const plan::Loop& loop : plan().loops) out.outer.push_back(loop.var);
   if (kind == LeafKind::Chunk) out.outer.push_back(chunked()->var);
   return out;
 }

@@ -25,7 +25,7 @@ void check_cuts(const Compiled& compiled, const RoutineMatch& match, const std::
   const ConcreteStatement& loops = compiled.loops();
   bool distributed =
       std::any_of(around.begin(), around.end(), [](const Forall& l) { return l.tags.place == LoopPlace::Distributed; });
-  for (const lower::PlannedAccess& planned : compiled.program().accesses) {
+  for (const plan::AccessPlan& planned : compiled.plan().accesses) {
     const notation::Access& access = planned.access;
     if (access.tensor.format().is_dense()) continue;
     for (const Forall& loop : around) {

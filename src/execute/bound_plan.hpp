@@ -1,8 +1,6 @@
-// A plan bound to data, and run: walks the plan and calls the runtime. What is known of the data once its patterns stand
-// (partitions, exchanges, kernels) is made at the first run and kept.
-//
-// A run: bring what the colours of this rank need, launch the leaf for each, take the results home. With steps, the
-// first two are done for each step in turn.
+// A plan bound to data, and run: walks the actions of the plan, in order, and calls the runtime. What is known of the data once
+// its patterns stand (partitions, exchanges, kernels) is made when it is bound, of actions inside of steps at the first run, and
+// kept.
 #pragma once
 #include <map>
 #include <optional>
@@ -35,15 +33,15 @@ class BoundPlan {
 
   /// The text of the kernel.
   std::string kernel();
-  /// What may be numbered where colours need it, as bound.
-  const std::vector<NumberedGroup>& numbered() const { return fetches_.numberings().groups(); }
+  /// Collective. What is known of the plan now that it is bound.
+  plan::PlanFacts facts();
   /// Adds to the run to come what was sent elsewhere to prepare it.
   void note_sent(const runtime::Ledger& sent);
   /// Collective. Of the last run.
   Report report() const;
 
  private:
-  const notation::TensorVar& result_var() const { return program_.leaf.result; }
+  const notation::TensorVar& result_var() const { return plan_.leaf.result; }
   /// Where the result lives after a run.
   const Shares& home_shares() const;
   bool by_steps() const { return tasks_->by_steps(0); }  // does the result go home in every step?
@@ -54,24 +52,52 @@ class BoundPlan {
   template <class F>
   void exchanging(F&& f);
 
+  // A run on its way.
+  struct PlanRun {
+    const Homes& operands;
+    std::optional<Home>& result;
+    StepValues step = {};  // the values of the loops whose steps are taken
+    size_t launches = 0;
+    notation::Start start = notation::Start::Zero;  // of the next launch: later ones add to what is there
+    // Dense results:
+    bool begun = false;               // is there at home what is added to?
+    std::optional<Home> before = {};  // what later steps read while earlier ones write
+    // Sparse results:
+    bool stands = false;                    // does the home store what the last run found?
+    std::vector<Storage> made = {};         // pieces as they were computed
+    std::optional<Coordinates> found = {};  // their elements, where these are to be merged
+  };
+  void begin(PlanRun& run);
+  void perform(const std::vector<plan::Action>& actions, PlanRun& run);
+  void partition(size_t access, PlanRun& run);
+  void fetch(size_t access, PlanRun& run);
+  void take_steps(const plan::ForSteps& steps, PlanRun& run);
+  void launch(PlanRun& run);
+  void take_home(PlanRun& run);
+  Homes sources(const PlanRun& run) const;
+
   /// Of elements between pieces, where leaves run on GPUs.
   runtime::DeviceMoves* moves();
   void read(const lower::Lowered& kernel);
   std::vector<NumberedGroup> numbered_by_all();
+  void plan_pieces(const Homes& operands);
   void plan_targets(const StepValues& step);
   bool on_all_ranks(bool here);
+  plan::Returns returns() const;
 
   // Dense results (bound_plan_dense.cpp).
-  void compute_dense(const Homes& operands, std::optional<Home>& result);
-  bool can_be_in_place(const Home& result) const;
+  void begin_dense(PlanRun& run);
+  void launch_dense(PlanRun& run);
+  void take_home_dense(PlanRun& run);
+  bool can_be_in_place() const;
+  bool assigns() const;
   Storage& place_of(Home& result, int64_t colour);
   void fill(Home& result);
   void fill(Storage& piece, const DevicePlace& device);
   void prepare_homecoming(const Home& result);
-  void take_home(Home& result);
   bool rests(int64_t colour, const StepValues& step);
-  void launch_step(Home& result, const StepValues& step, notation::Start start);
-  void fetch_ahead(const Homes& operands, size_t step);
+  void launch_step(PlanRun& run);
+  void fetch_ahead(const PlanRun& run);
   bool steps_in_chunks();
   void find_chunks();
   bool overlaps();
@@ -83,7 +109,9 @@ class BoundPlan {
   /// Where a sparse result ends up: its pieces are those of its home; they become its home, as blocks of coordinates or with
   /// the positions of an operand; they are merged there.
   enum class Way : uint8_t { Stays, Settles, TakesOver, Moves };
-  void compute_sparse(const Homes& operands, std::optional<Home>& result);
+  void begin_sparse(PlanRun& run);
+  void launch_sparse(PlanRun& run);
+  void take_home_sparse(PlanRun& run);
   Way choose_way();
   bool matches(const Shares& shares);
   std::vector<size_t> dense_rows() const;
@@ -93,9 +121,11 @@ class BoundPlan {
   bool follows_operand() const;
   std::vector<Storage> compute_pieces();
   void compute_again(Home& result);
-  Home merge_pieces(const Homes& operands);
-  Home leave_pieces();
-  void move_values(const Homes& operands, Home& result);
+  void compute_elements(PlanRun& run);
+  Home merged(Coordinates elements);
+  Home leave_pieces(std::vector<Storage> made);
+  void move_values(std::vector<Storage>& made, Home& result);
+  bool moves_values() const;
   bool at_once() const;
   void keep(std::optional<Home>& result, Home fresh);
 
@@ -107,7 +137,7 @@ class BoundPlan {
   Process& process_;
   runtime::Transport& transport_;
   Compiled& compiled_;
-  const lower::Distributed& program_;
+  const plan::Plan& plan_;
   Shares result_shares_;
   std::vector<int64_t> result_dims_;
   bool reads_result_ = false;
@@ -127,9 +157,9 @@ class BoundPlan {
   std::vector<ResultTarget> targets_;
   std::optional<Homecoming> homecoming_;
   bool writes_ = false;                  // no two colours compute the same elements
-  std::optional<bool> in_place_;         // dense results; decided at the first run
+  bool in_place_ = false;                // dense results: are they computed at home?
   std::optional<SharedPattern> shared_;  // the operand whose pattern a sparse result has
-  std::optional<Way> way_;               // sparse results, likewise
+  Way way_ = Way::Moves;                 // sparse results
   std::optional<TakenOver> taken_over_;
   std::optional<Shares> settled_;  // the home of a sparse result that stays where blocks of it were computed
   std::optional<SparseHomecoming> values_home_;

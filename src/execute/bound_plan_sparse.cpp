@@ -44,13 +44,34 @@ bool same_patterns(const Home& a, const Home& b) {
 
 }  // namespace
 
-void BoundPlan::compute_sparse(const Homes& operands, std::optional<Home>& result) {
-  exchanging([&] { fetches_.finish(); });
-  if (!way_) way_ = choose_way();
-  bool again = result && made_ == result->pattern_version();
-  if (!again) keep(result, *way_ == Way::Moves ? merge_pieces(operands) : leave_pieces());
-  else if (*way_ == Way::Moves) move_values(operands, *result);
-  else compute_again(*result);
+void BoundPlan::begin_sparse(PlanRun& run) {
+  run.stands = run.result && made_ == run.result->pattern_version();
+  if (way_ != Way::Moves || (run.stands && moves_values())) return;
+  run.found.emplace(result_dims_, result_var().type());
+  run.found->merge_by(reduce_op(operation_));
+}
+
+void BoundPlan::launch_sparse(PlanRun& run) {
+  if (run.step.empty()) exchanging([&] { fetches_.finish(); });
+  fetch_ahead(run);
+  if (run.found) compute_elements(run);
+  else if (run.stands && way_ != Way::Moves) compute_again(*run.result);
+  else run.made = compute_pieces();
+}
+
+void BoundPlan::take_home_sparse(PlanRun& run) {
+  if (run.found) {
+    Home fresh = merged(std::move(*run.found));
+    if (run.stands) take_values(*run.result, take_pieces(fresh));
+    else keep(run.result, std::move(fresh));
+  } else if (!run.stands) {
+    keep(run.result, leave_pieces(std::move(run.made)));
+  } else if (way_ == Way::Moves) {
+    move_values(run.made, *run.result);
+  } else {
+    if (taken_over_) exchanging([&] { taken_over_->add_up(*run.result); });
+    run.result->changed();
+  }
 }
 
 // Does every colour compute all that it computes in one go, and nobody else the same?
@@ -58,12 +79,14 @@ bool BoundPlan::at_once() const {
   return tasks_->steps().size() == 1 && tasks_->steps()[0].empty() && !tasks_->everywhere();
 }
 
-// Collective. A home of the pieces as they are computed.
-Home BoundPlan::leave_pieces() {
-  std::vector<Storage> made = compute_pieces();
+// Once its elements were merged, do values of a result go where they went then?
+bool BoundPlan::moves_values() const { return at_once() && can_number(result_var().format(), result_dims_); }
+
+// Collective. A home of the pieces as they were computed.
+Home BoundPlan::leave_pieces(std::vector<Storage> made) {
   const Format& format = result_var().format();
-  if (*way_ == Way::TakesOver)
-    taken_over_.emplace(transport_, program_.plan.accesses[0].tensor, home_region(program_.plan),
+  if (way_ == Way::TakesOver)
+    taken_over_.emplace(transport_, plan_.accesses[0].tensor, home_region(plan_),
                         ComputedPieces{format, result_dims_, tasks_->grid(), made}, operation_, &notes_.traffic);
   Home out(transport_, format, result_dims_, result_var().type(), home_shares(), std::move(made));
   if (taken_over_) exchanging([&] { taken_over_->add_up(out); });
@@ -71,16 +94,11 @@ Home BoundPlan::leave_pieces() {
 }
 
 // Collective. Values to where elements were merged before.
-void BoundPlan::move_values(const Homes& operands, Home& result) {
-  if (!at_once() || !can_number(result_var().format(), result_dims_)) {
-    Home fresh = merge_pieces(operands);
-    return take_values(result, take_pieces(fresh));
-  }
-  std::vector<Storage> made = compute_pieces();
+void BoundPlan::move_values(std::vector<Storage>& made, Home& result) {
   exchanging([&] {
     if (!values_home_)
-      values_home_.emplace(transport_, program_.plan.accesses[0].tensor, home_region(program_.plan), tasks_->grid(),
-                           made, result, operation_, &notes_.traffic);
+      values_home_.emplace(transport_, plan_.accesses[0].tensor, home_region(plan_), tasks_->grid(), made, result,
+                           operation_, &notes_.traffic);
     values_home_->run(made, result, background_);
   });
 }
@@ -109,36 +127,31 @@ void BoundPlan::compute_again(Home& result) {
       else timed(c, [&] { take_values(piece, launcher_.compute(target(c).ranges, {c, no_step})); });
     }
   });
-  if (taken_over_) exchanging([&] { taken_over_->add_up(result); });
-  result.changed();
 }
 
-Home BoundPlan::merge_pieces(const Homes& operands) {
+// What colours have computed, to be merged where it lives.
+void BoundPlan::compute_elements(PlanRun& run) {
+  first_.together([&] {
+    for (int64_t c = colours().lo; c < colours().hi; c++) {
+      if (tasks_->is_idle(c, run.step)) continue;
+      timed(c, [&] {
+        Storage piece = launcher_.compute(target(c).ranges, {c, run.step});
+        notes_.packed[size_t(c - colours().lo)] += piece.nnz() * int64_t(size_of(piece.type()));
+        run.found->append(unpack(piece));
+      });
+      fetches_.poll();
+    }
+  });
+}
+
+// Collective.
+Home BoundPlan::merged(Coordinates elements) {
   const Format& format = result_var().format();
-  Coordinates entries(result_dims_, result_var().type());
-  entries.merge_by(reduce_op(operation_));
-  for (size_t number = 0; number < tasks_->steps().size(); number++) {
-    const StepValues& step = tasks_->steps()[number];
-    exchanging([&] { fetches_.fetch(operands, step); });
-    if (by_steps()) plan_targets(step);
-    fetch_ahead(operands, number);
-    first_.together([&] {
-      for (int64_t c = colours().lo; c < colours().hi; c++) {
-        if (tasks_->is_idle(c, step)) continue;
-        timed(c, [&] {
-          Storage piece = launcher_.compute(target(c).ranges, {c, step});
-          notes_.packed[size_t(c - colours().lo)] += piece.nnz() * int64_t(size_of(piece.type()));
-          entries.append(unpack(piece));
-        });
-        fetches_.poll();
-      }
-    });
-  }
   std::optional<Home> out;
   exchanging([&] {
-    runtime::Sending results(transport_.sent(), program_.plan.accesses[0].tensor, runtime::Cargo::Results);
-    out = tasks_->everywhere() ? scatter(transport_, pack(std::move(entries), format), result_shares_)
-                               : pack(transport_, std::move(entries), format, result_shares_);
+    runtime::Sending results(transport_.sent(), plan_.accesses[0].tensor, runtime::Cargo::Results);
+    out = tasks_->everywhere() ? scatter(transport_, pack(std::move(elements), format), result_shares_)
+                               : pack(transport_, std::move(elements), format, result_shares_);
   });
   return std::move(*out);
 }
@@ -161,7 +174,7 @@ BoundPlan::Way BoundPlan::choose_way() {
     for (int64_t c = 0; c < tasks_->grid().count(); c++) computed.of.push_back(tasks_->share_of_result(c));
     if (matches(computed)) return settled_ = std::move(computed), Way::Settles;
   }
-  if (!shared_ || program_.leaf.start != Start::Zero || !can_number(result_var().format(), result_dims_))
+  if (!shared_ || plan_.leaf.start != Start::Zero || !can_number(result_var().format(), result_dims_))
     return Way::Moves;
   if (!follows_operand()) return Way::Moves;
   if (matches_positions()) return Way::Stays;
@@ -197,10 +210,10 @@ bool BoundPlan::cuts_dense_rows(const Shares& shares) const {
 
 // Are blocks of the result as large as what is stored says? No home that is known before that is like it.
 bool BoundPlan::is_cut_by_weight() const {
-  const std::vector<Relation>& relations = program_.leaf.provenance.relations;
+  const std::vector<Relation>& relations = plan_.leaf.provenance.relations;
   return std::any_of(relations.begin(), relations.end(), [&](const Relation& relation) {
-    return relation.block() && std::any_of(program_.loops.begin(), program_.loops.end(), [&](const Forall& loop) {
-             return program_.leaf.provenance.bounded_by(relation.block()->blocks.var, loop.var);
+    return relation.block() && std::any_of(plan_.loops.begin(), plan_.loops.end(), [&](const plan::Loop& loop) {
+             return plan_.leaf.provenance.bounded_by(relation.block()->blocks.var, loop.var);
            });
   });
 }
@@ -219,7 +232,7 @@ bool BoundPlan::matches(const Shares& shares) {
 
 // Do colours, one after the other, have positions of the operand that the result has the pattern of?
 bool BoundPlan::follows_operand() const {
-  if (!program_.accesses[shared_->access].split) return false;
+  if (!plan_.accesses[shared_->access].split) return false;
   int64_t next = 0;
   for (int64_t c = 0; c < tasks_->grid().count(); c++) {
     if (tasks_->is_idle(c, {})) continue;
@@ -232,9 +245,9 @@ bool BoundPlan::follows_operand() const {
 
 // Are those just the positions of the result's home? They may be counted row block by row block.
 bool BoundPlan::matches_positions() const {
-  const lower::PlannedAccess& operand = program_.accesses[shared_->access];
+  const plan::AccessPlan& operand = plan_.accesses[shared_->access];
   size_t last = result_var().order() - 1, first = size_t(result_var().format().mode_order()[0]);
-  if (operand.access.tensor.order() != result_var().order() || operand.split->stored != last) return false;
+  if (operand.access.tensor.order() != result_var().order() || operand.split->level != last) return false;
   int64_t count = tasks_->grid().count();
   if (result_shares_.grid.count() != count) return false;
   // Known where loops deal out the positions of these rows.

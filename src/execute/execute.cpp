@@ -157,7 +157,7 @@ std::string Execution::kernel() const {
   return out;
 }
 
-std::string Execution::plan() const {
+std::string Execution::plan() {
   std::string out;
   if (!compiled_.commands().empty()) {
     Printer names(ArgumentText::Name);
@@ -166,13 +166,20 @@ std::string Execution::plan() const {
         join(compiled_.commands(), "\n", [&](const Command& c) { return schedule::print(c, names); });
     out = fmt::format("schedule\n{}\n  because {}\n\n", indent(commands, 2), compiled_.reason());
   }
-  std::vector<NumberedGroup> numbered = pieces_ ? pieces_->numbered() : std::vector<NumberedGroup>();
-  return out + "plan\n" + indent(plan::print(compiled_.program().plan, numbered), 2);
+  return out + "plan\n" + indent(plan::print(compiled_.plan(), pieces_ ? pieces_->facts() : whole_facts()), 2);
+}
+
+// All is where the one kernel runs.
+plan::PlanFacts Execution::whole_facts() const {
+  bool dense = compiled_.loops().result.format().is_dense();
+  return {
+      .travels = std::vector<std::optional<plan::Travels>>(compiled_.plan().accesses.size(), plan::Travels::Nothing),
+      .returns = dense ? plan::Returns::InPlace : plan::Returns::Stays};
 }
 
 Report Execution::whole_report() const {
   Report out{.pieces = {{last_.non_zeros, last_.seconds}}};
-  for (const plan::AccessPlan& access : compiled_.program().plan.accesses) out.accesses.push_back(access.text);
+  for (const plan::AccessPlan& access : compiled_.plan().accesses) out.accesses.push_back(access.text);
   out.leaf = compiled_.routine;
   out.compile_seconds = last_.compile_seconds;
   return out;

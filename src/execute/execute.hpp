@@ -27,8 +27,8 @@ class Execution {
   // Of one that was prepared.
   /// The text of the kernel; conversions have kernels of their own, which run first.
   std::string kernel() const;
-  /// The schedule where nobody gave one, with the reason, and the plan.
-  std::string plan() const;
+  /// Collective. The schedule where nobody gave one, with the reason, and the plan.
+  std::string plan();
   /// Collective. Of the last run.
   Report report() const;
 
@@ -50,6 +50,7 @@ class Execution {
   const Leaf& whole_leaf(const Homes& operands);
   void compute_whole(const Homes& operands, const Shares& shares, std::optional<Home>& result,
                      const std::vector<Scalar>& arguments);
+  plan::PlanFacts whole_facts() const;
   Report whole_report() const;
   std::string own_kernel() const;
 

@@ -8,17 +8,16 @@
 
 namespace spdistal {
 
-Fetches::Fetches(runtime::Transport& transport, const lower::Distributed& program, const FirstRun& first,
-                 RunNotes& notes)
-    : transport_(transport), program_(program), first_(first), notes_(notes), numberings_(program) {}
+Fetches::Fetches(runtime::Transport& transport, const plan::Plan& plan, const FirstRun& first, RunNotes& notes)
+    : transport_(transport), plan_(plan), operands_(plan.operands()), first_(first), notes_(notes), numberings_(plan) {}
 
 void Fetches::bind(Tasks& tasks, const Homes& operands, std::vector<NumberedGroup> groups,
                    runtime::DeviceMoves* moves) {
   tasks_ = &tasks;
   moves_ = moves;
   numberings_.bind(std::move(groups), tasks, moves ? Numberings::Ghosts::Apart : Numberings::Ghosts::BehindHomes);
-  pieces_.assign(program_.accesses.size(), nullptr);
-  at_hand_.assign(program_.accesses.size(), {});
+  pieces_.assign(plan_.accesses.size(), nullptr);
+  at_hand_.assign(plan_.accesses.size(), {});
   kept_.clear();
   ahead_.clear();
   kept_bytes_ = home_bytes_ = 0;
@@ -26,15 +25,13 @@ void Fetches::bind(Tasks& tasks, const Homes& operands, std::vector<NumberedGrou
   for (const auto& [tensor, home] : operands)
     for (int64_t q = home->colours().lo; q < home->colours().hi; q++) home_bytes_ += int64_t(home->piece(q).bytes());
   ordered_.clear();
-  for (size_t k : program_.plan.fetch_order)
-    if (!tasks.by_steps(k)) pieces_[k] = plan(k, operands, {});
 }
 
 // Where an access is fetched from: the home of its tensor, or, where positions are dealt out that are not consecutive in its
 // pieces, a copy in which they are.
 const Home& Fetches::source(size_t access, const Homes& operands) {
-  const Home& home = *operands.at(program_.accesses[access].access.tensor);
-  const std::optional<plan::SplitLevel>& split = plan_of(access).split;
+  const Home& home = *operands.at(plan_.accesses[access].access.tensor);
+  const std::optional<plan::PositionSplit>& split = plan_of(access).split;
   if (!split || home.ordered()) return home;
   OrderedCopy& copy = ordered_[access];
   if (!copy.home || copy.version != home.version()) {
@@ -47,14 +44,13 @@ const Home& Fetches::source(size_t access, const Homes& operands) {
 
 std::vector<PieceNumbers> Fetches::numbers_for(size_t access, const Homes& operands) {
   std::vector<const Home*> homes{nullptr};
-  for (size_t k = 1; k < program_.accesses.size(); k++)
-    homes.push_back(operands.at(program_.accesses[k].access.tensor));
+  for (size_t k = 1; k < plan_.accesses.size(); k++) homes.push_back(operands.at(plan_.accesses[k].access.tensor));
   return numberings_.of(access, pieces_, homes);
 }
 
 // Collective. What is also written is copied: it changes while it is read.
-Fetches::Planned Fetches::plan(size_t access, const Homes& operands, const StepValues& step) {
-  bool written = program_.accesses[access].access.tensor == program_.leaf.result;
+Fetches::Planned Fetches::make(size_t access, const Homes& operands, const StepValues& step) {
+  bool written = plan_.accesses[access].access.tensor == plan_.leaf.result;
   FetchRequest request{plan_of(access), tasks_->grid(), {}, {}, {}, written, &notes_.traffic, moves_};
   first_.together([&] {
     for (int64_t c = 0; c < tasks_->grid().count(); c++)
@@ -68,24 +64,25 @@ Fetches::Planned Fetches::plan(size_t access, const Homes& operands, const StepV
   return std::make_shared<Fetch>(transport_, source(access, operands), std::move(request));
 }
 
-// All have their memory before anything is on its way to it. Where one makes room in a home, that may come to lie elsewhere: those
-// before it look again.
+void Fetches::plan(size_t access, const Homes& operands) { pieces_[access] = make(access, operands, {}); }
+
+// Where one makes room in a home, that may come to lie elsewhere: those before it look again.
 void Fetches::prepare(const Homes& operands) {
   for (int turn = 0; turn < 2; turn++)
-    for (size_t k : program_.plan.fetch_order)
+    for (size_t k : operands_)
       if (pieces_[k]) pieces_[k]->prepare(source(k, operands));
 }
 
-void Fetches::start(const Homes& operands) {
+void Fetches::begin(const Homes& operands) {
   ahead_.clear();  // of a run that failed
   prepare(operands);
-  for (size_t k : program_.plan.fetch_order)
-    if (!tasks_->by_steps(k)) pieces_[k]->start(source(k, operands));
 }
 
+void Fetches::start(size_t access, const Homes& operands) { pieces_[access]->start(source(access, operands)); }
+
 void Fetches::finish() {
-  for (size_t k : program_.plan.fetch_order)
-    if (!tasks_->by_steps(k)) pieces_[k]->finish();
+  for (size_t k : operands_)
+    if (pieces_[k] && !tasks_->by_steps(k)) pieces_[k]->finish();
   for (const auto& [_, fetch] : ahead_) fetch->finish();
 }
 
@@ -111,30 +108,28 @@ void Fetches::poll() {
 }
 
 void Fetches::note_pieces() {
-  notes_.note_pieces(program_, *tasks_, pieces_);
+  notes_.note_pieces(plan_, *tasks_, pieces_);
   for (size_t k = 1; k < pieces_.size(); k++)
     for (int64_t c = tasks_->colours().lo; c < tasks_->colours().hi; c++)
       notes_.held[{k, c}] += int64_t(numberings_.bytes(k, c, pieces_));
 }
 
-// Of pieces that belong to another step. None is left for those to be looked at that are planned next.
-void Fetches::let_go(const StepValues& step) {
-  for (size_t k = 1; k < pieces_.size(); k++) {
-    if (!tasks_->by_steps(k) || !pieces_[k] || at_hand_[k] == tasks_->step_of(k, step)) continue;
-    if (kept_.contains({k, at_hand_[k]})) pieces_[k]->release();
-    pieces_[k].reset();
-    tasks_->forget(k);
+// None is left of another step for those to be looked at that are planned next.
+void Fetches::enter(const StepValues& step) {
+  for (const auto& [_, fetch] : ahead_) fetch->finish();
+  for (size_t k : operands_) {
+    if (tasks_->loops_of_steps(k) != step.size()) continue;
+    if (pieces_[k] && at_hand_[k] != step) {
+      if (kept_.contains({k, at_hand_[k]})) pieces_[k]->release();
+      pieces_[k].reset();
+      tasks_->forget(k);
+    }
+    if (auto ahead = ahead_.find(k); ahead != ahead_.end()) {
+      pieces_[k] = std::move(ahead->second);
+      at_hand_[k] = step;
+      ahead_.erase(ahead);
+    }
   }
-}
-
-// Collective. What was begun while the step before computed.
-void Fetches::arrive(const StepValues& step) {
-  for (auto& [k, fetch] : ahead_) {
-    fetch->finish();
-    pieces_[k] = std::move(fetch);
-    at_hand_[k] = tasks_->step_of(k, step);
-  }
-  ahead_.clear();
 }
 
 // Collective. There are as many as there is memory for.
@@ -150,38 +145,32 @@ void Fetches::keep(size_t access, const StepValues& step, const Planned& fetch) 
   kept_bytes_ += pattern;
 }
 
-// Collective. The fetch of a step: kept since it was planned, or planned now.
-void Fetches::take(size_t access, const Homes& operands, const StepValues& step) {
-  StepValues own = tasks_->step_of(access, step);
-  at_hand_[access] = own;
-  if (auto found = kept_.find({access, own}); found != kept_.end()) {
+// Kept since it was planned, or planned now.
+void Fetches::plan(size_t access, const Homes& operands, const StepValues& step) {
+  if (pieces_[access]) return;
+  at_hand_[access] = step;
+  if (auto found = kept_.find({access, step}); found != kept_.end()) {
     pieces_[access] = found->second.fetch;
     return;
   }
-  pieces_[access] = plan(access, operands, step);
-  keep(access, own, pieces_[access]);
+  pieces_[access] = make(access, operands, step);
+  keep(access, step, pieces_[access]);
 }
 
-void Fetches::fetch(const Homes& operands, const StepValues& step) {
-  let_go(step);
-  arrive(step);
-  for (size_t k : program_.plan.fetch_order)
-    if (tasks_->by_steps(k)) {
-      if (!pieces_[k]) take(k, operands, step);
-      prepare(operands);
-      pieces_[k]->start(source(k, operands));
-      pieces_[k]->finish();
-      notes_.note_piece(k, *tasks_, pieces_);
-    }
+void Fetches::bring(size_t access, const Homes& operands) {
+  prepare(operands);
+  start(access, operands);
+  pieces_[access]->finish();
+  notes_.note_piece(access, *tasks_, pieces_);
 }
 
 void Fetches::fetch_ahead(const Homes& operands, const StepValues& next) {
   if (moves_) return;
-  for (size_t k : program_.plan.fetch_order) {
+  for (size_t k : operands_) {
     StepValues own = tasks_->step_of(k, next);
     if (!tasks_->by_steps(k) || at_hand_[k] == own) continue;
     if (!kept_.contains({k, own}) && tasks_->stands_alone(k) && !full_) {
-      Planned fetch = plan(k, operands, next);
+      Planned fetch = make(k, operands, own);
       keep(k, own, fetch);
       fetch->release();
     }
@@ -190,6 +179,13 @@ void Fetches::fetch_ahead(const Homes& operands, const StepValues& next) {
   }
   for (const auto& [k, fetch] : ahead_) fetch->prepare(source(k, operands));
   for (const auto& [k, fetch] : ahead_) fetch->start(source(k, operands));
+}
+
+plan::Travels Fetches::travels(size_t access) const {
+  plan::Travels out = plan::Travels::Nothing;
+  for (int64_t c = tasks_->colours().lo; c < tasks_->colours().hi; c++)
+    out = std::max(out, pieces_[access]->travels(c));
+  return out;
 }
 
 }  // namespace spdistal

@@ -29,9 +29,9 @@ struct FirstRun {
 class Fetches {
  public:
   /// What is given stays where it is.
-  Fetches(runtime::Transport& transport, const lower::Distributed& program, const FirstRun& first, RunNotes& notes);
+  Fetches(runtime::Transport& transport, const plan::Plan& plan, const FirstRun& first, RunNotes& notes);
 
-  /// Collective. Plans what no step cuts; the leaf allows these groups to be numbered. `moves` where leaves read pieces on devices.
+  /// Nothing is planned yet; the leaf allows these groups to be numbered. `moves` where leaves read pieces on devices.
   void bind(Tasks& tasks, const Homes& operands, std::vector<NumberedGroup> groups, runtime::DeviceMoves* moves);
 
   /// By access; of those that steps cut, of the step at hand.
@@ -40,22 +40,36 @@ class Fetches {
   Numberings& numberings() { return numberings_; }
   const Numberings& numberings() const { return numberings_; }
 
-  /// Collective. Brings what no step cuts: other work may be done in between.
-  void start(const Homes& operands);
+  // What no step cuts is planned once, when a plan is bound, and brought in each run.
+  /// Collective. Finds what colours have of an access, and who brings it.
+  void plan(size_t access, const Homes& operands);
+  /// Local. A run begins: all that is planned has memory before anything is on its way to it.
+  void begin(const Homes& operands);
+  /// Collective. Brings pieces: other work may be done in between.
+  void start(size_t access, const Homes& operands);
   void finish();
   /// Local. Is anything under way, and how much of it comes from other ranks?
   bool are_under_way() const;
   int64_t bytes_under_way() const;
   void poll();
 
-  /// Notes down what pieces take, and numbers with them.
-  void note_pieces();
-
-  /// Collective. Brings what a step has for itself.
-  void fetch(const Homes& operands, const StepValues& step);
+  // What steps cut is planned and brought in each step.
+  /// Collective. A step begins, of the innermost of the loops whose values are given: pieces of the one before are let go of, and
+  /// those that are on their way for it arrive.
+  void enter(const StepValues& step);
+  /// Collective. Finds what colours have of an access in a step, where that is not known.
+  void plan(size_t access, const Homes& operands, const StepValues& step);
+  /// Collective. Brings its pieces.
+  void bring(size_t access, const Homes& operands);
   /// Collective. Begins to bring what the step after the one at hand has for itself, where that does not depend on what comes with
   /// it and is known already or planned without it, and there is memory for two steps. On the host: devices have memory for one.
   void fetch_ahead(const Homes& operands, const StepValues& next);
+
+  /// Local. What the pieces of this rank come to, of an access that no step cuts.
+  plan::Travels travels(size_t access) const;
+
+  /// Notes down what pieces take, and numbers with them.
+  void note_pieces();
 
  private:
   using Planned = std::shared_ptr<Fetch>;
@@ -65,15 +79,12 @@ class Fetches {
     bool beside_others;  // on all ranks there is memory for its pieces while another step's are at hand
   };
 
-  const plan::AccessPlan& plan_of(size_t access) const { return program_.plan.accesses[access]; }
+  const plan::AccessPlan& plan_of(size_t access) const { return plan_.accesses[access]; }
   const Home& source(size_t access, const Homes& operands);
   std::vector<PieceNumbers> numbers_for(size_t access, const Homes& operands);
-  Planned plan(size_t access, const Homes& operands, const StepValues& step);
-  void keep(size_t access, const StepValues& step, const Planned& fetch);
-  void let_go(const StepValues& step);
-  void arrive(const StepValues& step);
-  void take(size_t access, const Homes& operands, const StepValues& step);
   void prepare(const Homes& operands);
+  Planned make(size_t access, const Homes& operands, const StepValues& step);
+  void keep(size_t access, const StepValues& step, const Planned& fetch);
 
   // A copy of a home in which positions are consecutive, kept while the contents stand.
   struct OrderedCopy {
@@ -82,7 +93,8 @@ class Fetches {
   };
 
   runtime::Transport& transport_;
-  const lower::Distributed& program_;
+  const plan::Plan& plan_;
+  std::vector<size_t> operands_;  // in the order in which they are brought
   const FirstRun& first_;
   RunNotes& notes_;
   Tasks* tasks_ = nullptr;

@@ -9,7 +9,7 @@ namespace spdistal {
 using namespace notation;
 
 Launcher::Launcher(Process& process, Compiled& compiled, Fetches& fetches, RunNotes& notes)
-    : process_(process), compiled_(compiled), program_(compiled.program()), fetches_(fetches), notes_(notes) {}
+    : process_(process), compiled_(compiled), plan_(compiled.plan()), fetches_(fetches), notes_(notes) {}
 
 void Launcher::bind(const Tasks& tasks) {
   tasks_ = &tasks;
@@ -28,7 +28,7 @@ DevicePlace Launcher::device(int64_t colour, Range here) const {
 
 const Leaf& Launcher::leaf_for(const Turn& turn) {
   return compiled_.leaf(turn.kind(), [&](const notation::Access& access) {
-    size_t k = number_of(program_, access);
+    size_t k = number_of(plan_, access);
     const PatternHandle& numbered = seen(k, turn.colour);
     return numbered ? numbered.get() : &piece(k, turn.colour).pattern();
   });
@@ -37,8 +37,7 @@ const Leaf& Launcher::leaf_for(const Turn& turn) {
 bool Launcher::takes_numbers(const Turn& turn) {
   std::vector<NumberedGroup> wanted = fetches_.numberings().in_use();
   if (wanted.empty()) return true;
-  std::vector<NumberedGroup> allowed =
-      notes_.compiling([&] { return find_numbered(program_, leaf_for(turn).kernel()); });
+  std::vector<NumberedGroup> allowed = notes_.compiling([&] { return find_numbered(plan_, leaf_for(turn).kernel()); });
   return std::ranges::all_of(
       wanted, [&](const NumberedGroup& group) { return std::ranges::find(allowed, group) != allowed.end(); });
 }
@@ -58,7 +57,7 @@ const codegen::Kernel& Launcher::code_for(const Turn& turn) {
 LeafCall& Launcher::call_for(const Turn& turn) {
   KeptCall& kept = kept_[{turn.colour, turn.kind(), turn.chunk.value_or(0)}];
   std::vector<const void*> there;
-  for (size_t k = 1; k < program_.accesses.size(); k++) {
+  for (size_t k = 1; k < plan_.accesses.size(); k++) {
     there.push_back(&piece(k, turn.colour).pattern());
     there.push_back(piece(k, turn.colour).value_address());
   }
@@ -68,7 +67,7 @@ LeafCall& Launcher::call_for(const Turn& turn) {
   require(takes_numbers(turn), "a leaf finds places by the numbers that pieces have");
   std::vector<SeenPiece> operands;
   for (const notation::Access& access : leaf.kernel().operands) {
-    size_t k = number_of(program_, access);
+    size_t k = number_of(plan_, access);
     operands.push_back({&piece(k, turn.colour), seen(k, turn.colour)});
   }
   kept.call.emplace(leaf, operands, numbers_for(leaf, turn), device(turn.colour, tasks_->colours()));
@@ -93,7 +92,7 @@ int64_t number_of(const lower::BlocksLeft& asked, const Bounds::Blocks& left) {
 LeafCall::NumberOf Launcher::numbers_for(const Leaf& leaf, const Turn& turn) const {
   LoopValues values = tasks_->values(turn.colour, turn.step);
   if (turn.chunk) values.emplace(compiled_.chunked()->var, *turn.chunk);
-  const Provenance& loops = turn.chunk ? compiled_.chunked()->leaf.provenance : program_.leaf.provenance;
+  const Provenance& loops = turn.chunk ? compiled_.chunked()->leaf.provenance : plan_.leaf.provenance;
   return [this, &leaf, &loops, colour = turn.colour, values](const lower::RunTimeNumber& number) -> int64_t {
     if (auto* extent = std::get_if<Extent>(&number)) return extent->value().value();
     if (auto* loop = std::get_if<lower::OuterValue>(&number)) {
@@ -110,8 +109,8 @@ LeafCall::NumberOf Launcher::numbers_for(const Leaf& leaf, const Turn& turn) con
       return block->which == lower::PositionsOfBlock::Which::Begin ? positions.lo : positions.hi;
     }
     const lower::PositionBase& base = std::get<lower::PositionBase>(number);
-    size_t k = number_of(program_, leaf.kernel().operands[size_t(base.operand)]);
-    return program_.accesses[k].split ? fetches_.pieces()[k]->base(colour) : 0;
+    size_t k = number_of(plan_, leaf.kernel().operands[size_t(base.operand)]);
+    return plan_.accesses[k].split ? fetches_.pieces()[k]->base(colour) : 0;
   };
 }
 

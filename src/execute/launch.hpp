@@ -69,7 +69,7 @@ class Launcher {
 
   Process& process_;
   Compiled& compiled_;
-  const lower::Distributed& program_;
+  const plan::Plan& plan_;
   Fetches& fetches_;
   RunNotes& notes_;
   const Tasks* tasks_ = nullptr;

@@ -33,10 +33,10 @@ void RunNotes::note_piece(size_t access, const Tasks& tasks, const Tasks::Pieces
   }
 }
 
-void RunNotes::note_pieces(const lower::Distributed& program, const Tasks& tasks, const Tasks::Pieces& pieces) {
+void RunNotes::note_pieces(const plan::Plan& plan, const Tasks& tasks, const Tasks::Pieces& pieces) {
   for (size_t k = 1; k < pieces.size(); k++) {
     note_piece(k, tasks, pieces);
-    if (program.accesses[k].access.tensor.format().is_dense()) continue;
+    if (plan.accesses[k].access.tensor.format().is_dense()) continue;
     for (int64_t c = tasks.colours().lo; c < tasks.colours().hi; c++)
       stored[size_t(c - tasks.colours().lo)] += (*pieces[k])[c].nnz();
   }

@@ -50,7 +50,7 @@ struct RunNotes {
   template <class F>
   decltype(auto) compiling(F&& f);
   /// The pieces at hand of accesses: they may be gone when somebody asks for a report.
-  void note_pieces(const lower::Distributed& program, const Tasks& tasks, const Tasks::Pieces& pieces);
+  void note_pieces(const plan::Plan& plan, const Tasks& tasks, const Tasks::Pieces& pieces);
   void note_piece(size_t access, const Tasks& tasks, const Tasks::Pieces& pieces);
 };
 

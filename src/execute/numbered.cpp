@@ -9,20 +9,18 @@ namespace spdistal {
 
 using runtime::Space;
 
-std::vector<NumberedGroup> find_numbered(const lower::Distributed& program, const lower::Lowered& kernel) {
+std::vector<NumberedGroup> find_numbered(const plan::Plan& plan, const lower::Lowered& kernel) {
   auto levels = [&](const std::vector<lower::LevelOfTensor>& of_kernel) {
     std::vector<LevelOfAccess> out;
     for (const lower::LevelOfTensor& level : of_kernel)
-      out.push_back({number_of(program, kernel.operands[size_t(level.tensor) - 1]), level.level});
+      out.push_back({number_of(plan, kernel.operands[size_t(level.tensor) - 1]), level.level});
     std::ranges::sort(out);
     return out;
   };
   std::vector<NumberedGroup> out;
   for (const lower::NumberedLevels& group : lower::numbered_levels(kernel)) {
     NumberedGroup found{levels(group.stored), levels(group.located)};
-    auto is_dense = [&](const LevelOfAccess& at) {
-      return program.accesses[at.access].access.tensor.format().is_dense();
-    };
+    auto is_dense = [&](const LevelOfAccess& at) { return plan.accesses[at.access].access.tensor.format().is_dense(); };
     if (std::ranges::all_of(found.located, is_dense)) out.push_back(std::move(found));
   }
   return out;
@@ -46,12 +44,12 @@ Numberings::OwnRows Numberings::find_own(const LevelOfAccess& located, const Hom
   auto beside = [&](const LevelOfAccess& at) { return at.access == located.access && at.level != located.level; };
   bool alone = std::ranges::none_of(
       groups_, [&](const NumberedGroup& other) { return std::ranges::any_of(other.located, beside); });
-  bool written = program_.accesses[located.access].access.tensor == program_.leaf.result;
+  bool written = plan_.accesses[located.access].access.tensor == plan_.leaf.result;
   if (located.level > 0 || !alone || written || tasks_->by_steps(located.access)) return {};
   Ranges ranges = tasks_->ranges(located.access, colour, {}, pieces);
   auto covers = [&](const Pattern& piece) {
     for (size_t k = 1; k < piece.order(); k++) {
-      const std::optional<Range>& wanted = ranges[program_.plan.accesses[located.access].dims[k]];
+      const std::optional<Range>& wanted = ranges[plan_.accesses[located.access].dims[k]];
       if (!wanted || wanted->lo < piece.level(k).range.lo || wanted->hi > piece.level(k).range.hi) return false;
     }
     return true;
@@ -71,7 +69,7 @@ Numberings::OwnRows Numberings::find_own(const LevelOfAccess& located, const Hom
 // Lists of coordinates along several dimensions of a piece make rectangles: there may be so many, as `fill_up` has it.
 bool Numberings::has_too_many_lists(const NumberedGroup& group, const Space& coordinates) const {
   return std::ranges::any_of(group.located, [&](const LevelOfAccess& at) {
-    const std::vector<plan::Projection>& projections = program_.plan.accesses[at.access].projections;
+    const std::vector<plan::Projection>& projections = plan_.accesses[at.access].projections;
     auto lists = std::ranges::count_if(
         projections, [](const plan::Projection& p) { return std::holds_alternative<plan::Gather>(p); });
     return lists > 1 && double(coordinates.rect_count()) > std::pow(double(most_rects), 1.0 / double(lists));
@@ -111,7 +109,7 @@ std::vector<Numberings::ColourNumbers> Numberings::choose(const NumberedGroup& g
 
 std::vector<PieceNumbers> Numberings::of(size_t access, const Tasks::Pieces& pieces,
                                          const std::vector<const Home*>& homes) {
-  const plan::AccessPlan& planned = program_.plan.accesses[access];
+  const plan::AccessPlan& planned = plan_.accesses[access];
   PieceNumbers none{std::vector<std::optional<Numbering>>(planned.dims.size())};
   std::vector<PieceNumbers> out(size_t(tasks_->colours().size()), none);
   for (size_t g = 0; g < groups_.size(); g++)

@@ -15,12 +15,12 @@ using plan::LevelOfAccess;
 using plan::NumberedGroup;
 
 /// What a kernel of the leaf allows, whatever its widths are.
-std::vector<NumberedGroup> find_numbered(const lower::Distributed& program, const lower::Lowered& kernel);
+std::vector<NumberedGroup> find_numbered(const plan::Plan& plan, const lower::Lowered& kernel);
 
 /// The numbers of a plan that is bound to data. All of it is local: ranks may number differently, or not at all.
 class Numberings {
  public:
-  explicit Numberings(const lower::Distributed& program) : program_(program) {}
+  explicit Numberings(const plan::Plan& plan) : plan_(plan) {}
 
   /// Where ghosts come to lie: behind the home piece that a colour reads, or in a piece of its own with all else that it reads, as
   /// where pieces are on devices, and the home piece may be elsewhere.
@@ -77,7 +77,7 @@ class Numberings {
   const Numbering* numbering_of(const LevelOfAccess& stored, int64_t colour) const;
   const SeenPattern& find(size_t access, int64_t colour, const Tasks::Pieces& pieces);
 
-  const lower::Distributed& program_;
+  const plan::Plan& plan_;
   Tasks* tasks_ = nullptr;
   Ghosts ghosts_ = Ghosts::BehindHomes;
   std::vector<NumberedGroup> groups_;

@@ -35,7 +35,7 @@ std::optional<Received> elsewhere(const Shares& homes, const runtime::Transport&
 }
 
 // Of one colour; `received` tells for each access what comes from other ranks, if anything does.
-std::vector<bool> ready(int64_t colour, const lower::Distributed& program, const ChunkedLeaf& chunked, Tasks& tasks,
+std::vector<bool> ready(int64_t colour, const plan::Plan& plan, const ChunkedLeaf& chunked, Tasks& tasks,
                         const Tasks::Pieces& pieces, const std::vector<std::optional<Received>>& received) {
   Bounds bounds = tasks.bounds_of(chunked.leaf.provenance);
   // What each chunk needs of an access, as far as the loops tell.
@@ -45,7 +45,7 @@ std::vector<bool> ready(int64_t colour, const lower::Distributed& program, const
       LoopValues values = tasks.values(colour, {});
       values.emplace(chunked.var, chunk);
       Need need;
-      for (const IndexVar& var : program.accesses[access].access.indices)
+      for (const IndexVar& var : plan.accesses[access].access.indices)
         need.coordinates.push_back(interval(bounds.of(var, values)));
       out.push_back(std::move(need));
     }
@@ -54,9 +54,9 @@ std::vector<bool> ready(int64_t colour, const lower::Distributed& program, const
   // The coordinates of a level that occur in each chunk's part of a piece.
   auto occurring_in = [&](const plan::Occurring& n) {
     const Storage& piece = (*pieces[n.access])[colour];
-    runtime::Partition parts = select(program.plan.accesses[n.access], piece, 0,
-                                      runtime::ColourGrid({ChunkedLeaf::chunks}), needs_of(n.access))
-                                   .elements;
+    runtime::Partition parts =
+        select(plan.accesses[n.access], piece, 0, runtime::ColourGrid({ChunkedLeaf::chunks}), needs_of(n.access))
+            .elements;
     std::vector<Space> out;
     for (int64_t chunk = 0; chunk < ChunkedLeaf::chunks; chunk++)
       out.push_back(values_of(n, occurring(piece, n.level, parts[chunk])));
@@ -65,11 +65,11 @@ std::vector<bool> ready(int64_t colour, const lower::Distributed& program, const
   std::vector<bool> out(size_t(ChunkedLeaf::chunks), true);
   for (size_t k = 1; k < received.size(); k++) {
     if (!received[k]) continue;
-    const plan::Projection& projection = program.plan.accesses[k].projections[received[k]->dim];
+    const plan::Projection& projection = plan.accesses[k].projections[received[k]->dim];
     std::vector<Space> wanted;
     if (auto* gather = std::get_if<plan::Gather>(&projection)) {
       const plan::Occurring* source = gather->set.as<plan::Occurring>();
-      if (source && !program.accesses[source->access].split)
+      if (source && !plan.accesses[source->access].split)
         for (const Space& values : occurring_in(*source))
           wanted.push_back(coordinates_of(*gather, values, received[k]->coordinates));
     } else if (std::holds_alternative<plan::Affine>(projection)) {
@@ -83,8 +83,8 @@ std::vector<bool> ready(int64_t colour, const lower::Distributed& program, const
 
 }  // namespace
 
-ReadyChunks ready_chunks(const lower::Distributed& program, const ChunkedLeaf& chunked, Tasks& tasks,
-                         const Tasks::Pieces& pieces, const runtime::Transport& transport, int64_t least) {
+ReadyChunks ready_chunks(const plan::Plan& plan, const ChunkedLeaf& chunked, Tasks& tasks, const Tasks::Pieces& pieces,
+                         const runtime::Transport& transport, int64_t least) {
   if (tasks.steps().size() != 1 || !tasks.steps()[0].empty() || tasks.everywhere()) return {};
   int64_t bytes = 0;
   for (size_t k = 1; k < pieces.size(); k++) {
@@ -103,7 +103,7 @@ ReadyChunks ready_chunks(const lower::Distributed& program, const ChunkedLeaf& c
       if (!received[k]) return {};
     }
     out.push_back(tasks.is_idle(c, {}) ? std::vector<bool>(size_t(ChunkedLeaf::chunks), false)
-                                       : ready(c, program, chunked, tasks, pieces, received));
+                                       : ready(c, plan, chunked, tasks, pieces, received));
     any |= std::find(out.back().begin(), out.back().end(), true) != out.back().end();
   }
   return any ? out : ReadyChunks();

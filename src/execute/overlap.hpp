@@ -12,7 +12,7 @@ namespace spdistal {
 using ReadyChunks = std::vector<std::vector<bool>>;
 
 /// Local. Looks at fetches as they are planned; computing meanwhile pays from `least` bytes on that come from other ranks.
-ReadyChunks ready_chunks(const lower::Distributed& program, const ChunkedLeaf& chunked, Tasks& tasks,
-                         const Tasks::Pieces& pieces, const runtime::Transport& transport, int64_t least);
+ReadyChunks ready_chunks(const plan::Plan& plan, const ChunkedLeaf& chunked, Tasks& tasks, const Tasks::Pieces& pieces,
+                         const runtime::Transport& transport, int64_t least);
 
 }  // namespace spdistal

@@ -16,9 +16,9 @@ using runtime::Space;
 
 Space interval(const Range& range) { return range.size() <= 0 ? Space(1) : Space::interval(range.lo, range.hi); }
 
-size_t number_of(const lower::Distributed& program, const Access& access) {
-  for (size_t k = 1; k < program.accesses.size(); k++) {
-    const Access& a = program.accesses[k].access;
+size_t number_of(const plan::Plan& plan, const Access& access) {
+  for (size_t k = 1; k < plan.accesses.size(); k++) {
+    const Access& a = plan.accesses[k].access;
     if (a.tensor == access.tensor && a.indices == access.indices) return k;
   }
   require(false, "a kernel reads what the plan fetches");
@@ -70,23 +70,23 @@ int64_t longest_row(runtime::Transport& transport, const Home& home, size_t firs
 
 // A kernel tells which dense levels it walks all of. Blocks of a result that one colour writes are places for all of their
 // elements: then they may be those of its home.
-LocatedDims find_located(const lower::Distributed& program, const lower::Lowered& kernel) {
+LocatedDims find_located(const plan::Plan& plan, const lower::Lowered& kernel) {
   LocatedDims out;
-  for (size_t k = 0; k < program.accesses.size(); k++) {
-    const Access& a = program.accesses[k].access;
+  for (size_t k = 0; k < plan.accesses.size(); k++) {
+    const Access& a = plan.accesses[k].access;
     out.emplace_back();
     for (size_t d = 0; d < a.indices.size(); d++) {
       bool swept = std::find(kernel.swept.begin(), kernel.swept.end(), a.indices[d]) != kernel.swept.end();
       // What a sparse tensor stores elsewhere needs a place too, unless only what occurs elsewhere is fetched of it.
-      bool fetched = std::holds_alternative<plan::Gather>(program.plan.accesses[k].projections[d]);
-      bool block = k == 0 && program.plan.accesses[k].privilege == plan::Privilege::Write &&
-                   std::holds_alternative<plan::Affine>(program.plan.accesses[k].projections[d]);
+      bool fetched = std::holds_alternative<plan::Gather>(plan.accesses[k].projections[d]);
+      bool block = k == 0 && plan.accesses[k].privilege == plan::Privilege::Write &&
+                   std::holds_alternative<plan::Affine>(plan.accesses[k].projections[d]);
       out.back().push_back(!swept && !block && (fetched || a.tensor.format().is_dense()));
     }
   }
   for (const lower::LevelOfTensor& whole : kernel.whole_levels) {
-    size_t k = whole.tensor == 0 ? 0 : number_of(program, kernel.operands[size_t(whole.tensor) - 1]);
-    out[k][program.plan.accesses[k].dims[whole.level]] = false;
+    size_t k = whole.tensor == 0 ? 0 : number_of(plan, kernel.operands[size_t(whole.tensor) - 1]);
+    out[k][plan.accesses[k].dims[whole.level]] = false;
   }
   return out;
 }
@@ -99,20 +99,20 @@ Space coordinates_of(const plan::Gather& gather, const Space& values, const Spac
   return runtime::stretch(values & runtime::shrink(within, gather.offset, gather.stride), gather.offset, gather.stride);
 }
 
-Tasks::Tasks(const lower::Distributed& program, const Homes& operands, const Shares& result,
-             runtime::Transport& transport, const LocatedDims& located)
-    : program_(program), transport_(transport), located_(located), bounds_(bounds_of(program.bounds)), grid_({}) {
+Tasks::Tasks(const plan::Plan& plan, const Homes& operands, const Shares& result, runtime::Transport& transport,
+             const LocatedDims& located)
+    : plan_(plan), transport_(transport), located_(located), bounds_(bounds_of(plan.bounds)), grid_({}) {
   for (const auto& [tensor, home] : operands)
     for (size_t level = 0; level < home->order(); level++) positions_[{tensor, level}] = home->positions(level);
   count_longest_rows(operands);
   cut_by_weight(operands);
   find_blocks_of_rows(operands);
-  for (size_t k = 0; k < program.loops.size(); k++)
-    (program.loops[k].tags.place == LoopPlace::Distributed ? distributed_ : sequential_).push_back(k);
+  for (size_t k = 0; k < plan.loops.size(); k++)
+    (plan.loops[k].kind == plan::Loop::Kind::Distributed ? distributed_ : sequential_).push_back(k);
   // A loop without values has one turn with nothing to do.
   auto extents = [&](const std::vector<size_t>& loops) {
     std::vector<int64_t> out;
-    for (size_t k : loops) out.push_back(std::max<int64_t>(1, bounds_.size(program.loops[k].var)));
+    for (size_t k : loops) out.push_back(std::max<int64_t>(1, bounds_.size(plan.loops[k].var)));
     return out;
   };
   // Without distributed loops every rank computes all of it, if it has all: otherwise the first one does.
@@ -125,9 +125,9 @@ Tasks::Tasks(const lower::Distributed& program, const Homes& operands, const Sha
 
 // Collective. Of levels whose positions are counted row by row by loops around the leaf.
 void Tasks::count_longest_rows(const Homes& operands) {
-  const Provenance& provenance = program_.bounds;
-  if (std::none_of(program_.loops.begin(), program_.loops.end(),
-                   [&](const Forall& loop) { return !provenance.range_depends_on(loop.var).empty(); }))
+  const Provenance& provenance = plan_.bounds;
+  if (std::none_of(plan_.loops.begin(), plan_.loops.end(),
+                   [&](const plan::Loop& loop) { return !provenance.range_depends_on(loop.var).empty(); }))
     return;
   for (const Relation& relation : provenance.relations) {
     auto* stored = relation.replaced[0].value.as<StoredCoordinate>();
@@ -140,7 +140,7 @@ void Tasks::count_longest_rows(const Homes& operands) {
 
 // Collective.
 void Tasks::cut_by_weight(const Homes& operands) {
-  for (const Relation& relation : program_.bounds.relations)
+  for (const Relation& relation : plan_.bounds.relations)
     if (const BlockStart* block = relation.block()) {
       Weighed homes;
       for (const Access& access : block->blocks.operands) homes.push_back(operands.at(access.tensor));
@@ -194,23 +194,23 @@ Range Tasks::positions_before(const Levels& levels, int64_t coordinate) const {
 void Tasks::find_blocks_of_rows(const Homes& operands) {
   std::map<std::pair<TensorVar, size_t>, std::map<int64_t, int64_t>> asked;
   Bounds asking(
-      program_.bounds, [this](const Levels& levels) { return positions(levels); },
+      plan_.bounds, [this](const Levels& levels) { return positions(levels); },
       [this](const WeightedBlocks& blocks) -> const Cuts& { return cuts(blocks); },
       [&](const Levels& levels, int64_t coordinate) {
         asked[{levels.access.tensor, counted_positions(levels).level}].emplace(coordinate, 0);
         return positions_before(levels, coordinate);
       });
-  for (const Relation& relation : program_.bounds.relations) {
+  for (const Relation& relation : plan_.bounds.relations) {
     auto* stored = relation.replaced[0].value.as<StoredCoordinate>();
     if (!stored || !stored->levels.block) continue;
-    for (size_t depth = 0; depth <= program_.loops.size(); depth++) {
+    for (size_t depth = 0; depth <= plan_.loops.size(); depth++) {
       std::vector<int64_t> extents;
-      for (size_t k = 0; k < depth; k++) extents.push_back(std::max<int64_t>(1, bounds_.size(program_.loops[k].var)));
+      for (size_t k = 0; k < depth; k++) extents.push_back(std::max<int64_t>(1, bounds_.size(plan_.loops[k].var)));
       ColourGrid all(extents);
       for (int64_t turn = 0; turn < all.count(); turn++) {
         std::vector<int64_t> point = all.point_of(turn);
         LoopValues values;
-        for (size_t k = 0; k < depth; k++) values.emplace(program_.loops[k].var, point[k]);
+        for (size_t k = 0; k < depth; k++) values.emplace(plan_.loops[k].var, point[k]);
         asking.of(relation.made[0].var, values);
       }
     }
@@ -246,35 +246,32 @@ bool Tasks::everything_is_everywhere(const Homes& operands, const Shares& result
       if (shares.of[size_t(c)] == whole_share(dims)) has[size_t(ranks.rank_of(c))] = true;
     return std::all_of(has.begin(), has.end(), [](bool b) { return b; });
   };
-  return everywhere(result, known_dims(program_.leaf.result)) &&
+  return everywhere(result, known_dims(plan_.leaf.result)) &&
          std::all_of(operands.begin(), operands.end(),
                      [&](const auto& operand) { return everywhere(operand.second->shares(), operand.second->dims()); });
 }
 
-bool Tasks::by_steps(size_t access) const {
-  return std::any_of(sequential_.begin(), sequential_.end(),
-                     [&](size_t loop) { return loop < program_.plan.accesses[access].depth; });
+size_t Tasks::loops_of_steps(size_t access) const {
+  size_t loops = plan_.accesses[access].loops.size();
+  return size_t(std::ranges::count_if(sequential_, [&](size_t loop) { return loop < loops; }));
 }
 
 StepValues Tasks::step_of(size_t access, const StepValues& step) const {
-  StepValues out;
-  for (size_t k = 0; k < step.size(); k++)
-    if (sequential_[k] < program_.plan.accesses[access].depth) out.push_back(step[k]);
-  return out;
+  return {step.begin(), step.begin() + long(loops_of_steps(access))};
 }
 
 LoopValues Tasks::values(int64_t colour, const StepValues& step) const {
   LoopValues out;
   std::vector<int64_t> point = distributed_.empty() ? std::vector<int64_t>() : grid_.point_of(colour);
-  for (size_t k = 0; k < distributed_.size(); k++) out.emplace(program_.loops[distributed_[k]].var, point[k]);
-  for (size_t k = 0; k < step.size(); k++) out.emplace(program_.loops[sequential_[k]].var, step[k]);
+  for (size_t k = 0; k < distributed_.size(); k++) out.emplace(plan_.loops[distributed_[k]].var, point[k]);
+  for (size_t k = 0; k < step.size(); k++) out.emplace(plan_.loops[sequential_[k]].var, step[k]);
   return out;
 }
 
 // Those of the loops that an access is fetched inside of.
 LoopValues Tasks::values_for(size_t access, int64_t colour, const StepValues& step) const {
   LoopValues all = values(colour, step), out;
-  for (const IndexVar& loop : program_.accesses[access].loops)
+  for (const IndexVar& loop : plan_.accesses[access].loops)
     if (auto value = all.find(loop); value != all.end()) out.insert(*value);
   return out;
 }
@@ -282,7 +279,7 @@ LoopValues Tasks::values_for(size_t access, int64_t colour, const StepValues& st
 // Is it, or is it found from, a variable without values?
 bool Tasks::has_no_values(const IndexVar& var) const {
   if (bounds_.size(var) <= 0) return true;
-  const Relation* relation = program_.bounds.replaced_by(var);
+  const Relation* relation = plan_.bounds.replaced_by(var);
   std::vector<IndexVar> parts = relation ? relation->needs() : std::vector<IndexVar>{};
   return std::any_of(parts.begin(), parts.end(), [&](const IndexVar& part) { return has_no_values(part); });
 }
@@ -290,7 +287,7 @@ bool Tasks::has_no_values(const IndexVar& var) const {
 // Loops without values tell, and variables of which the loops around leave nothing; not variables without values, which
 // may be those of loops inside that only some terms have.
 bool Tasks::is_idle(const LoopValues& values) const {
-  const Provenance& provenance = program_.bounds;
+  const Provenance& provenance = plan_.bounds;
   auto beyond = [&](const auto& value) { return value.second >= bounds_.size(value.first); };
   if (std::any_of(values.begin(), values.end(), beyond)) return true;
   auto left_out = [&](const IndexVar& var) { return !has_no_values(var) && bounds_.of(var, values).size() <= 0; };
@@ -299,26 +296,26 @@ bool Tasks::is_idle(const LoopValues& values) const {
                            [&](const auto& value) { return provenance.bounded_by(root.var, value.first); });
     if (cut && left_out(root.var)) return true;
   }
-  return std::any_of(program_.accesses.begin(), program_.accesses.end(),
-                     [&](const lower::PlannedAccess& a) { return a.split && left_out(a.split->position); });
+  return std::any_of(plan_.accesses.begin(), plan_.accesses.end(),
+                     [&](const plan::AccessPlan& a) { return a.split && left_out(a.split->position); });
 }
 
 // What the loops leave of a dimension of an access.
 Range Tasks::range(size_t access, size_t dim, const LoopValues& values) const {
-  const IndexVar& var = program_.accesses[access].access.indices[dim];
-  const plan::Projection& projection = program_.plan.accesses[access].projections[dim];
+  const IndexVar& var = plan_.accesses[access].access.indices[dim];
+  const plan::Projection& projection = plan_.accesses[access].projections[dim];
   bool cut = std::holds_alternative<plan::Affine>(projection) || std::holds_alternative<plan::Gather>(projection);
-  return cut ? bounds_.of(var, values) : Range{0, known_dims(program_.accesses[access].access.tensor)[dim]};
+  return cut ? bounds_.of(var, values) : Range{0, known_dims(plan_.accesses[access].access.tensor)[dim]};
 }
 
 Need Tasks::need(size_t access, int64_t colour, const StepValues& step, const Pieces& pieces) {
-  const lower::PlannedAccess& a = program_.accesses[access];
+  const plan::AccessPlan& a = plan_.accesses[access];
   LoopValues values = values_for(access, colour, step);
-  bool none = is_idle(values);
+  bool none = is_idle(values) || is_emptied(plan::Op::Entry);
   Need out;
   for (size_t d = 0; d < a.access.indices.size(); d++) {
     Space set = none ? Space(1) : interval(range(access, d, values));
-    auto* gather = std::get_if<plan::Gather>(&program_.plan.accesses[access].projections[d]);
+    auto* gather = std::get_if<plan::Gather>(&plan_.accesses[access].projections[d]);
     if (gather && colours_.contains(colour) && !none) {
       if (std::optional<Space> found = evaluate(gather->set, colour, pieces))
         set = coordinates_of(*gather, *found, set);
@@ -332,17 +329,17 @@ Need Tasks::need(size_t access, int64_t colour, const StepValues& step, const Pi
 }
 
 bool Tasks::stands_alone(size_t access) const {
-  const std::vector<plan::Projection>& projections = program_.plan.accesses[access].projections;
+  const std::vector<plan::Projection>& projections = plan_.accesses[access].projections;
   bool by_loops =
       std::ranges::all_of(projections, [](const auto& p) { return std::holds_alternative<plan::Affine>(p); });
-  return by_loops && !program_.accesses[access].split &&
+  return by_loops && !plan_.accesses[access].split &&
          std::ranges::find(located_[access], true) == located_[access].end();
 }
 
 // Those of the level that is dealt out.
-Range Tasks::positions_of(const lower::PositionSplit& split, const LoopValues& values) const {
+Range Tasks::positions_of(const plan::PositionSplit& split, const LoopValues& values) const {
   Range out = bounds_.of(split.position, values);
-  for (size_t level = split.levels.last; level > split.stored && out.size() > 0; level--) {
+  for (size_t level = split.levels.last; level > split.level && out.size() > 0; level--) {
     int64_t below = std::max<int64_t>(1, bounds_.size(split.levels.var(level)));
     out = {out.lo / below, block_size(out.hi, below)};
   }
@@ -350,7 +347,7 @@ Range Tasks::positions_of(const lower::PositionSplit& split, const LoopValues& v
 }
 
 Range Tasks::split_positions(size_t access, int64_t colour) const {
-  return positions_of(*program_.accesses[access].split, values_for(access, colour, {}));
+  return positions_of(*plan_.accesses[access].split, values_for(access, colour, {}));
 }
 
 // None: everything.
@@ -377,7 +374,7 @@ std::optional<Space> Tasks::evaluate(const plan::Set& set, int64_t colour, const
 }
 
 Ranges Tasks::ranges(size_t access, int64_t colour, const StepValues& step, const Pieces& pieces) {
-  const lower::PlannedAccess& a = program_.accesses[access];
+  const plan::AccessPlan& a = plan_.accesses[access];
   LoopValues values = values_for(access, colour, step);
   bool none = is_idle(values);
   Ranges out;
@@ -391,7 +388,7 @@ Ranges Tasks::ranges(size_t access, int64_t colour, const StepValues& step, cons
     } else if (a.split) {
       // Positions of dense levels below the one that is dealt out stand for all of their coordinates.
       size_t level = a.access.tensor.format().level_of(d);
-      bool all = level > a.split->stored && level <= a.split->levels.last;
+      bool all = level > a.split->level && level <= a.split->levels.last;
       out.push_back(all ? std::optional(Range{0, known_dims(a.access.tensor)[d]}) : std::nullopt);
     } else out.push_back(hull(*evaluate(*a.by_position[d], colour, pieces)));
   }
@@ -402,15 +399,15 @@ Ranges Tasks::ranges(size_t access, int64_t colour, const StepValues& step, cons
 // them. None where it comes to others, or where a piece is not there yet.
 std::optional<Range> Tasks::reach(size_t access, size_t dim, int64_t colour, const Pieces& pieces) {
   if (!located_[access][dim]) return {};
-  const IndexVar& var = program_.accesses[access].access.indices[dim];
+  const IndexVar& var = plan_.accesses[access].access.indices[dim];
   std::optional<Space> all;
-  for (size_t k = 1; k < program_.accesses.size(); k++) {
-    const Access& other = program_.accesses[k].access;
+  for (size_t k = 1; k < plan_.accesses.size(); k++) {
+    const Access& other = plan_.accesses[k].access;
     for (size_t d = 0; d < other.indices.size(); d++) {
       size_t level = other.tensor.format().level_of(d);
       if (!(variable_of(other.indices[d]) == var) || stores_all(other.tensor.format().levels()[level])) continue;
       if (other.indices[d].window()) return {};  // it comes to other coordinates than are stored
-      bool later = program_.accesses[k].loops.size() > program_.accesses[access].loops.size();
+      bool later = plan_.accesses[k].loops.size() > plan_.accesses[access].loops.size();
       if (!pieces[k] || later) return {};
       Space here = *evaluate(plan::Occurring{k, level}, colour, pieces);
       all = all ? *all | here : here;
@@ -426,7 +423,7 @@ Space Tasks::stored(size_t access, size_t level, int64_t colour, const Pieces& p
 }
 
 Share Tasks::share_of_result(int64_t colour) const {
-  Share out = whole_share(known_dims(program_.leaf.result));
+  Share out = whole_share(known_dims(plan_.leaf.result));
   LoopValues values = values_for(0, colour, {});
   for (size_t d = 0; d < out.coordinates.size(); d++)
     out.coordinates[d] = is_idle(values) ? Space(1) : interval(range(0, d, values));
@@ -438,7 +435,7 @@ void Tasks::forget(size_t access) {
 }
 
 bool Tasks::are_disjoint() const {
-  const TensorVar& result = program_.leaf.result;
+  const TensorVar& result = plan_.leaf.result;
   std::vector<Space> boxes;
   for (int64_t c = 0; c < grid_.count(); c++) {
     LoopValues values = values_for(0, c, {});

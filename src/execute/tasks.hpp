@@ -1,5 +1,6 @@
 // The tasks of a plan, bound to data: the colours, and what each of them needs of every access and covers of the result.
 #pragma once
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <vector>
@@ -20,7 +21,7 @@ using StepValues = std::vector<int64_t>;
 /// By access and dimension: does the leaf come to it only where other pieces store coordinates? A kernel of it tells, for
 /// whatever widths it is.
 using LocatedDims = std::vector<std::vector<bool>>;
-LocatedDims find_located(const lower::Distributed& program, const lower::Lowered& kernel);
+LocatedDims find_located(const plan::Plan& plan, const lower::Lowered& kernel);
 
 /// The values of a variable at these coordinates of the level that a set names.
 runtime::Space values_of(const plan::Occurring& seen, const runtime::Space& coordinates);
@@ -29,7 +30,7 @@ runtime::Space coordinates_of(const plan::Gather& gather, const runtime::Space& 
 
 class Tasks {
  public:
-  Tasks(const lower::Distributed& program, const Homes& operands, const Shares& result, runtime::Transport& transport,
+  Tasks(const plan::Plan& plan, const Homes& operands, const Shares& result, runtime::Transport& transport,
         const LocatedDims& located);
 
   const runtime::ColourGrid& grid() const { return grid_; }
@@ -37,8 +38,11 @@ class Tasks {
   /// Every rank has all operands and computes all of the result for itself.
   bool everywhere() const { return everywhere_; }
   /// Is an access fetched, or the result taken home, in every step anew?
-  bool by_steps(size_t access) const;
+  bool by_steps(size_t access) const { return loops_of_steps(access) > 0; }
   const std::vector<StepValues>& steps() const { return steps_; }
+  /// How many steps a loop has, and how many of the loops whose steps are taken an access is fetched inside of.
+  int64_t step_count(size_t loop) const { return std::max<int64_t>(1, bounds_.size(plan_.loops[loop].var)); }
+  size_t loops_of_steps(size_t access) const;
   /// The part of a step that tells one fetch of an access from another: the values of the loops that it is fetched inside of.
   StepValues step_of(size_t access, const StepValues& step) const;
   /// How many positions a level of a whole tensor stores.
@@ -90,11 +94,11 @@ class Tasks {
   bool is_idle(const notation::LoopValues& values) const;
   notation::LoopValues values_for(size_t access, int64_t colour, const StepValues& step) const;
   Range range(size_t access, size_t dim, const notation::LoopValues& values) const;
-  Range positions_of(const lower::PositionSplit& split, const notation::LoopValues& values) const;
+  Range positions_of(const plan::PositionSplit& split, const notation::LoopValues& values) const;
   std::optional<Range> reach(size_t access, size_t dim, int64_t colour, const Pieces& pieces);
   std::optional<runtime::Space> evaluate(const plan::Set& set, int64_t colour, const Pieces& pieces);
 
-  const lower::Distributed& program_;
+  const plan::Plan& plan_;
   runtime::Transport& transport_;
   const LocatedDims& located_;
   std::map<std::pair<notation::TensorVar, size_t>, int64_t> positions_;
@@ -112,7 +116,7 @@ class Tasks {
 };
 
 /// Which access of the plan one of a kernel is.
-size_t number_of(const lower::Distributed& program, const notation::Access& access);
+size_t number_of(const plan::Plan& plan, const notation::Access& access);
 
 /// [lo, hi) as a set.
 runtime::Space interval(const Range& range);

@@ -24,37 +24,25 @@ using LoopSet = std::set<IndexVar>;
 
 class Distributor {
  public:
-  Distributor(const ConcreteStatement& statement, Printer& print)
-      : original_(statement), statement_(statement), print_(print) {
+  explicit Distributor(const ConcreteStatement& statement)
+      : original_(statement), statement_(statement), plan_{{}, statement, {}, {}} {
     statement_.provenance = number_places(statement.provenance);
   }
 
-  Distributed run() {
+  plan::Plan run() {
     find_loops();
-    Distributed out{{}, loops_, original_, {}, provenance_};
-    out.leaf.body = leaf_;
     find_accesses();
     find_splits();
     for (size_t k = 0; k < accesses_.size(); k++) project_by_loops(k);
-    for (size_t k : fetch_order()) {
-      gather(k);
-      plan_.fetch_order.push_back(k);
-    }
+    std::vector<size_t> operands = fetch_order();
+    for (size_t k : operands) gather(k);
     gather(0);
     choose_privilege();
     for (size_t k = 0; k < accesses_.size(); k++) partition(k);
-    std::vector<IndexVar> around;
-    for (const Forall& loop : loops_) {
-      around.push_back(loop.var);
-      plan_.loops.push_back(
-          {loop.tags.place == LoopPlace::Distributed ? plan::Loop::Kind::Distributed : plan::Loop::Kind::Step,
-           print_.name(loop.var), print_.size(original_, loop.var)});
-    }
-    plan_.leaf = print_.inside(out.leaf, around);
+    plan_.bounds = provenance_;
+    plan_.actions = plan::actions_of(plan_, operands);
     plan::verify(plan_).value();
-    out.plan = std::move(plan_);
-    out.accesses = std::move(accesses_);
-    return out;
+    return std::move(plan_);
   }
 
  private:
@@ -66,7 +54,11 @@ class Distributor {
     for (size_t k = 0; k < outer.size(); k++)
       if (outer[k].tags.place == LoopPlace::Distributed || !outer[k].tags.communicate.empty()) count = k + 1;
     loops_.assign(outer.begin(), outer.begin() + long(count));
-    leaf_ = count == 0 ? statement_.body : loops_.back().body;
+    for (const Forall& loop : loops_) {
+      bool distributed = loop.tags.place == LoopPlace::Distributed;
+      plan_.loops.push_back({distributed ? plan::Loop::Kind::Distributed : plan::Loop::Kind::Step, loop.var});
+    }
+    if (count > 0) plan_.leaf.body = loops_.back().body;
   }
 
   // The loops that are known when a tensor is fetched: down to the one it is communicated at, by default all that are
@@ -101,19 +93,19 @@ class Distributor {
 
   void add(const Access& access) {
     const Format& format = access.tensor.format();
-    plan::AccessPlan out{
-        .text = print_(access), .tensor = print_.name(access.tensor), .dims = {}, .lists = {}, .variables = {}};
-    if (access.tensor.order() == 0) out.text = out.tensor;
+    std::string text = print_(access), tensor = print_.name(access.tensor);
+    plan::AccessPlan out{.text = access.tensor.order() == 0 ? tensor : text,
+                         .tensor = tensor,
+                         .access = access,
+                         .loops = loops_of(access.tensor),
+                         .dims = {},
+                         .lists = {},
+                         .by_position = std::vector<std::optional<plan::Occurring>>(access.indices.size())};
     for (size_t k = 0; k < format.order(); k++) {
       out.dims.push_back(size_t(format.mode_order()[k]));
       out.lists.push_back(!kernel_functions(format.levels()[k]).place);
     }
-    for (const IndexVar& var : access.indices) out.variables.push_back(print_.name(var));
-    std::vector<IndexVar> loops = loops_of(access.tensor);
-    out.depth = loops.size();
-    plan_.accesses.push_back(std::move(out));
-    accesses_.push_back(
-        {access, std::move(loops), {}, std::vector<std::optional<plan::Occurring>>(access.indices.size())});
+    accesses_.push_back(std::move(out));
     depends_.emplace_back();
   }
 
@@ -143,14 +135,13 @@ class Distributor {
           // Positions of a dense level may have nothing stored below them: those above it are dealt out.
           size_t stored = at->levels.last;
           while (per_parent(at->levels, stored)) stored--;
-          accesses_[*k].split = PositionSplit{position->var, at->levels, stored};
-          plan_.accesses[*k].split = plan::SplitLevel{stored, dealt_out(*accesses_[*k].split)};
+          accesses_[*k].split = plan::PositionSplit{position->var, at->levels, stored};
           depends_[*k].insert(dealt.begin(), dealt.end());
           for (size_t level = 0; level <= at->levels.last; level++)
             split_by_.insert({at->levels.var(level), plan::Occurring{*k, level}});
         }
     for (size_t k = 0; k < accesses_.size(); k++) {
-      PlannedAccess& a = accesses_[k];
+      plan::AccessPlan& a = accesses_[k];
       for (size_t d = 0; d < a.access.indices.size(); d++)
         if (auto by = split_by_.find(a.access.indices[d]);
             by != split_by_.end() && accesses_[by->second.access].loops.size() <= a.loops.size() &&
@@ -163,20 +154,10 @@ class Distributor {
     return kernel_functions(levels.access.tensor.format().levels()[level]).per_parent;
   }
 
-  // "fp / |k|, fp = …": the positions of the level that is dealt out.
-  std::string dealt_out(const PositionSplit& split) {
-    std::string out;
-    for (size_t level = split.levels.last; level > split.stored; level--) {
-      if (out.empty()) out = print_.name(split.position);
-      out += " / " + print_.size(statement_, split.levels.var(level));
-    }
-    return (out.empty() ? "" : out + ", ") + print_.found(statement_, split.position);
-  }
-
   // ---- projections ----
 
   void project_by_loops(size_t k) {
-    PlannedAccess& a = accesses_[k];
+    plan::AccessPlan& a = accesses_[k];
     for (size_t d = 0; d < a.access.indices.size(); d++) {
       const IndexVar& var = a.access.indices[d];
       plan::Projection projection = plan::Replicate{};
@@ -190,17 +171,17 @@ class Distributor {
         // Of a block of rows, an operand needs those at the positions that are dealt out, and so does a result whose block
         // several share; who has a block alone computes all of it, rows with nothing stored too.
         if (!a.by_position[d] || (k == 0 && !is_dealt_further(a.by_position[d]->access, by))) {
-          projection = plan::Affine{print_.found(statement_, var)};
+          projection = plan::Affine{};
           a.by_position[d].reset();
         }
       }
-      plan_.accesses[k].projections.push_back(projection);
+      a.projections.push_back(projection);
     }
   }
 
   // Do loops deal out the positions of an access other than these?
   bool is_dealt_further(size_t access, const LoopSet& loops) const {
-    const PlannedAccess& split = accesses_[access];
+    const plan::AccessPlan& split = accesses_[access];
     return std::ranges::any_of(split.loops, [&](const IndexVar& loop) {
       return provenance_.bounded_by(split.split->position, loop) && !loops.contains(loop);
     });
@@ -307,10 +288,10 @@ class Distributor {
   }
 
   void gather(size_t k) {
-    const PlannedAccess& a = accesses_[k];
+    plan::AccessPlan& a = accesses_[k];
     LoopSet more;
     for (size_t d = 0; d < a.access.indices.size(); d++) {
-      plan::Projection& projection = plan_.accesses[k].projections[d];
+      plan::Projection& projection = a.projections[d];
       if (!std::holds_alternative<plan::Replicate>(projection)) continue;
       if (keeps_whole(k, a.access.tensor.format().level_of(d))) continue;
       const IndexVar& index = a.access.indices[d];
@@ -323,7 +304,7 @@ class Distributor {
         set = plan::both(set, seen_through(index, *a.by_position[d]));
       if (set.is<plan::Everything>()) {
         // A window is a part of a dimension, whatever the loops cut.
-        if (index.window()) projection = plan::Affine{print_.found(statement_, index)};
+        if (index.window()) projection = plan::Affine{};
         continue;
       }
       const Window* window = index.window();
@@ -348,11 +329,11 @@ class Distributor {
 
   // Colours share no element where every distributed loop cuts the result.
   void choose_privilege() {
-    plan::AccessPlan& result = plan_.accesses[0];
+    plan::AccessPlan& result = accesses_[0];
     result.privilege = plan::Privilege::Write;
     for (const Forall& loop : loops_) {
       if (loop.tags.place != LoopPlace::Distributed) continue;
-      const std::vector<IndexVar>& vars = accesses_[0].access.indices;
+      const std::vector<IndexVar>& vars = result.access.indices;
       bool cut = std::any_of(vars.begin(), vars.end(),
                              [&](const IndexVar& var) { return provenance_.bounded_by(var, loop.var); });
       if (!cut) result.privilege = plan::Privilege::Reduce;
@@ -361,9 +342,10 @@ class Distributor {
 
   // ---- partition statements ----
 
+  // Of a sparse result what a colour may store is known, and what it stores once it is there.
   void partition(size_t k) {
-    const Format& format = accesses_[k].access.tensor.format();
-    plan::AccessPlan& out = plan_.accesses[k];
+    plan::AccessPlan& out = accesses_[k];
+    const Format& format = out.access.tensor.format();
     if (format.order() == 0) return;
     struct Initial {
       size_t level;
@@ -386,7 +368,7 @@ class Distributor {
       out.partitions.insert(out.partitions.end(), fragment.begin(), fragment.end());
     };
     size_t last = format.order() - 1;
-    bool one = initial.size() == 1;
+    bool one = initial.size() == 1, stored = k > 0 || format.is_dense();
     std::vector<plan::Name> ends;
     for (const Initial& start : initial) {
       int along = one ? plan::Name::whole : int(out.dims[start.level]);
@@ -395,6 +377,7 @@ class Distributor {
       bool universe = start.colouring == plan::Colouring::Universe;
       append(universe ? f.init_universe(level) : f.init_non_zero(level));
       append(universe ? f.universe_entry(level) : f.non_zero_entry(level));
+      if (!stored) continue;
       append(!universe   ? f.finalize_non_zero(level)
              : start.set ? f.finalize_universe_set(level)
                          : f.finalize_universe(level));
@@ -403,7 +386,7 @@ class Distributor {
       for (size_t down = start.level + 1; down <= last; down++) append(functions(down).from_parent({down, along}));
       ends.push_back({last, plan::LevelPart::Positions, along});
     }
-    if (one) return;
+    if (one || !stored) return;
     // Several variables meet at the values; the levels above follow from what is left there.
     append({{{last, plan::LevelPart::Positions, plan::Name::whole}, plan::Op::Intersect, ends, {}, {}}});
     plan::Fragment up = functions(last).from_child({last, plan::Name::whole});
@@ -415,11 +398,10 @@ class Distributor {
   const ConcreteStatement& original_;
   ConcreteStatement statement_;  // in which places are numbered
   const Provenance& provenance_ = statement_.provenance;
-  Printer& print_;
+  Printer print_{ArgumentText::Name};
   std::vector<Forall> loops_;
-  Stmt leaf_ = Sequence{};
   plan::Plan plan_;
-  std::vector<PlannedAccess> accesses_;
+  std::vector<plan::AccessPlan>& accesses_ = plan_.accesses;
   std::vector<LoopSet> depends_;  // of each access: the loops that cut its piece
   std::set<size_t> fetched_;
   std::map<size_t, size_t> walked_;               // accesses whose positions loops count, from this level on
@@ -431,8 +413,6 @@ class Distributor {
 
 }  // namespace
 
-Distributed distribute(const ConcreteStatement& statement, Printer& names) {
-  return Distributor(statement, names).run();
-}
+plan::Plan distribute(const ConcreteStatement& statement) { return Distributor(statement).run(); }
 
 }  // namespace spdistal::lower

@@ -1,41 +1,67 @@
-// Plans as text, after the paper's figure of generated code.
+// Plans as text, after the paper's figure of generated code: actions in the order in which they happen.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "notation/print.hpp"
 #include "plan/plan.hpp"
 
 namespace spdistal::plan {
 
 namespace {
 
+using notation::ArgumentText;
+using notation::ConcreteStatement;
+
+std::string text_of(Travels travels) {
+  switch (travels) {
+    case Travels::Nothing: return "nothing, it is there";
+    case Travels::Ghosts: return "values of ghosts";
+    case Travels::Values: return "values";
+    case Travels::Arrays: return "indices once, and values";
+  }
+  return "";
+}
+
+std::string text_of(Returns returns) {
+  switch (returns) {
+    case Returns::InPlace: return "nothing, it is computed there";
+    case Returns::Assigned: return "values";
+    case Returns::AddedUp: return "values, added up in the order of colours";
+    case Returns::Kept: return "nothing, every rank has all of it";
+    case Returns::Stays: return "nothing, its pieces stay";
+    case Returns::Joined: return "its pieces stay, elements that are cut are added up";
+    case Returns::Merged: return "elements, merged by coordinate";
+  }
+  return "";
+}
+
 class PlanPrinter {
  public:
-  PlanPrinter(const Plan& plan, const std::vector<NumberedGroup>& numbered) : plan_(plan), numbered_(numbered) {}
+  PlanPrinter(const Plan& plan, const PlanFacts& facts) : plan_(plan), placed_(plan.leaf), facts_(facts) {
+    placed_.provenance = plan.bounds;
+    for (const AccessPlan& a : plan.accesses) names_(a.access);  // called as everywhere else
+  }
 
   std::string run() {
-    for (size_t number : plan_.fetch_order) {
-      access(plan_.accesses[number]);
-      numbers(number);
-    }
-    access(plan_.accesses[0]);
-    loops();
+    actions(plan_.actions, "");
     return out_;
   }
 
  private:
   static std::string level(const AccessPlan& access, size_t k) { return fmt::format("{}{}", access.tensor, k + 1); }
+  std::string variable(const AccessPlan& access, size_t dim) { return names_.name(access.access.indices[dim]); }
 
-  std::string name(const AccessPlan& access, const Name& n) const {
+  std::string name(const AccessPlan& access, const Name& n) {
     std::string text = level(access, n.level);
     if (access.lists[n.level]) text += n.part == LevelPart::Positions ? ".crd" : ".pos";
     else if (n.part == LevelPart::Parents) text += ".up";
-    if (n.along != Name::whole) text += fmt::format("[{}]", access.variables[size_t(n.along)]);
+    if (n.along != Name::whole) text += fmt::format("[{}]", variable(access, size_t(n.along)));
     return text;
   }
 
-  std::string set(const Set& s, int context = 0) const {
+  std::string set(const Set& s, int context = 0) {
     return match(
         s, [](const Everything&) -> std::string { return "everything"; },
         [&](const Occurring& o) {
@@ -54,7 +80,7 @@ class PlanPrinter {
           return context > 0 ? "(" + text + ")" : text;
         });
   }
-  std::string coordinates(const Gather& gather) const {
+  std::string coordinates(const Gather& gather) {
     if (auto* same = gather.set.as<Occurring>(); same && same->offset == gather.offset && same->stride == gather.stride)
       return set(Occurring{same->access, same->level});
     bool plain = gather.offset == 0 && gather.stride == 1;
@@ -64,22 +90,33 @@ class PlanPrinter {
     return text;
   }
 
-  std::string entry(const AccessPlan& access, const PartitionStatement& s) const {
-    if (s.colouring == Colouring::NonZero) return "{" + access.split->bounds + "}";
-    size_t dim = access.dims[s.out.level];
-    const std::string& variable = access.variables[dim];
-    const Projection& projection = access.projections[dim];
-    if (auto* affine = std::get_if<Affine>(&projection)) return "{" + affine->bounds + "}";
-    if (auto* gather = std::get_if<Gather>(&projection))
-      return fmt::format("{{{} in {}}}", variable, coordinates(*gather));
-    return variable;
+  // "fp / |k|, fp = …": the positions of the level that is dealt out.
+  std::string dealt_out(const PositionSplit& split) {
+    std::string out;
+    for (size_t k = split.levels.last; k > split.level; k--) {
+      if (out.empty()) out = names_.name(split.position);
+      out += " / " + names_.size(placed_, split.levels.var(k));
+    }
+    return (out.empty() ? "" : out + ", ") + names_.found(placed_, split.position);
   }
 
-  void access(const AccessPlan& a) {
-    bool moves = std::any_of(a.projections.begin(), a.projections.end(),
-                             [](const Projection& p) { return !std::holds_alternative<Replicate>(p); });
-    out_ += fmt::format("partition {}", a.text);
-    if (!moves && !a.split) {
+  std::string entry(const AccessPlan& access, const PartitionStatement& s) {
+    if (s.colouring == Colouring::NonZero) return "{" + dealt_out(*access.split) + "}";
+    size_t dim = access.dims[s.out.level];
+    const Projection& projection = access.projections[dim];
+    if (std::holds_alternative<Affine>(projection))
+      return "{" + names_.found(placed_, access.access.indices[dim]) + "}";
+    if (auto* gather = std::get_if<Gather>(&projection))
+      return fmt::format("{{{} in {}}}", variable(access, dim), coordinates(*gather));
+    return variable(access, dim);
+  }
+
+  void partition(size_t number, const std::string& indent) {
+    const AccessPlan& a = plan_.accesses[number];
+    bool cut = std::any_of(a.projections.begin(), a.projections.end(),
+                           [](const Projection& p) { return !std::holds_alternative<Replicate>(p); });
+    out_ += indent + "partition " + a.text;
+    if (!cut && !a.split) {
       out_ += a.projections.empty() ? ": the scalar\n" : ": all of it for every colour\n";
       return;
     }
@@ -99,25 +136,27 @@ class PlanPrinter {
       }
       lines.emplace_back(std::move(line), s.function.str());
     }
-    if (!a.dims.empty())
-      lines.emplace_back(
-          fmt::format("{}.vals = copy({})", a.tensor, name(a, {a.dims.size() - 1, LevelPart::Positions, Name::whole})),
-          "");
+    Name last{a.dims.size() - 1, LevelPart::Positions, Name::whole};
+    bool stored = number > 0 || a.access.tensor.format().is_dense();
+    lines.emplace_back(stored ? fmt::format("{}.vals = copy({})", a.tensor, name(a, last))
+                              : fmt::format("{}.vals: what the leaf stores there", a.tensor),
+                       "");
     size_t width = 0;
     for (const auto& [line, function] : lines) width = std::max(width, display_width(line));
     for (const auto& [line, function] : lines)
-      if (function.empty()) out_ += fmt::format("  {}\n", line);
-      else out_ += fmt::format("  {}{}  {}\n", line, std::string(width - display_width(line), ' '), function);
+      if (function.empty()) out_ += fmt::format("{}  {}\n", indent, line);
+      else out_ += fmt::format("{}  {}{}  {}\n", indent, line, std::string(width - display_width(line), ' '), function);
+    numbers(number, indent);
   }
 
   bool is_cut_by_steps(const AccessPlan& a) const {
-    return std::any_of(plan_.loops.begin(), plan_.loops.begin() + long(a.depth),
+    return std::any_of(plan_.loops.begin(), plan_.loops.begin() + long(a.loops.size()),
                        [](const Loop& loop) { return loop.kind == Loop::Kind::Step; });
   }
 
   // Where the values of a dense operand lie that are found by what others store.
-  void numbers(size_t number) {
-    for (const NumberedGroup& group : numbered_)
+  void numbers(size_t number, const std::string& indent) {
+    for (const NumberedGroup& group : facts_.numbered)
       for (const LevelOfAccess& at : group.located) {
         if (at.access != number) continue;
         std::string by = join(group.stored, ", ", [&](const LevelOfAccess& from) {
@@ -125,25 +164,27 @@ class PlanPrinter {
         });
         const AccessPlan& located = plan_.accesses[number];
         bool stays = at.level == 0 && !is_cut_by_steps(located);
-        out_ += fmt::format("  {} {}: found by numbers in {}\n", level(located, at.level),
+        out_ += fmt::format("{}  {} {}: found by numbers in {}\n", indent, level(located, at.level),
                             stays ? "at home, then ghosts" : "where it occurs", by);
       }
   }
 
   // The loops that an access depends on name its colours.
-  std::string colour(const AccessPlan& a) const {
-    std::string text;
-    for (size_t k = 0; k < a.depth; k++) text += (k ? "," : "") + plan_.loops[k].var;
-    return text;
+  std::string colour(const AccessPlan& a) {
+    return join(a.loops, ",", [&](const IndexVar& loop) { return names_.name(loop); });
   }
 
-  std::string fetched_at(size_t depth) const {
+  std::string loop(const char* word, const Loop& loop) {
+    return fmt::format("{} {} in [0, {})\n", word, names_.name(loop.var), names_.size(plan_.leaf, loop.var));
+  }
+
+  std::string privileges() const {
     std::string text;
     auto list = [&](Privilege privilege, const char* word) {
-      std::string names;
+      std::string accesses;
       for (const AccessPlan& a : plan_.accesses)
-        if (a.depth == depth && a.privilege == privilege) names += (names.empty() ? "" : ", ") + a.text;
-      if (!names.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", word, names);
+        if (a.privilege == privilege) accesses += (accesses.empty() ? "" : ", ") + a.text;
+      if (!accesses.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", word, accesses);
     };
     list(Privilege::Read, "read");
     list(Privilege::Write, "write");
@@ -151,30 +192,51 @@ class PlanPrinter {
     return text;
   }
 
-  void loops() {
-    std::string indent;
-    for (size_t k = 0; k <= plan_.loops.size(); k++) {
-      if (k > 0) {
-        const Loop& loop = plan_.loops[k - 1];
-        out_ += fmt::format("{}{} {} in [0, {})\n", indent,
-                            loop.kind == Loop::Kind::Distributed ? "distributed for" : "for", loop.var, loop.size);
-        indent += "  ";
-      }
-      if (std::string text = fetched_at(k); !text.empty()) out_ += indent + text + "\n";
+  void launch(std::string indent) {
+    std::vector<IndexVar> around;
+    for (const Loop& each : plan_.loops) {
+      around.push_back(each.var);
+      if (each.kind != Loop::Kind::Distributed) continue;
+      out_ += indent + loop("distributed for", each);
+      indent += "  ";
     }
-    out_ += indent + "leaf\n";
-    out_ += spdistal::indent(plan_.leaf, indent.size() + 2) + "\n";
+    out_ += indent + privileges() + "\n" + indent + "leaf\n";
+    out_ += spdistal::indent(names_.inside(plan_.leaf, around), indent.size() + 2) + "\n";
+  }
+
+  void fetch(size_t number, const std::string& indent) {
+    out_ += indent + "fetch " + plan_.accesses[number].text;
+    if (number < facts_.travels.size() && facts_.travels[number]) out_ += ": " + text_of(*facts_.travels[number]);
+    out_ += "\n";
+  }
+
+  void homecoming(const std::string& indent) {
+    out_ += indent + "homecoming " + plan_.accesses[0].text;
+    if (facts_.returns) out_ += ": " + text_of(*facts_.returns);
+    out_ += "\n";
+  }
+
+  void actions(const std::vector<Action>& all, const std::string& indent) {
+    for (const Action& action : all)
+      match(
+          action, [&](const MakePartition& n) { partition(n.access, indent); },
+          [&](const FetchPieces& n) { fetch(n.access, indent); }, [&](const LaunchLeaf&) { launch(indent); },
+          [&](const TakeHome&) { homecoming(indent); },
+          [&](const ForSteps& n) {
+            out_ += indent + loop("for", plan_.loops[n.loop]);
+            actions(n.actions, indent + "  ");
+          });
   }
 
   const Plan& plan_;
-  const std::vector<NumberedGroup>& numbered_;
+  ConcreteStatement placed_;  // the leaf with the relations that bounds follow from
+  const PlanFacts& facts_;
+  notation::Printer names_{ArgumentText::Name};
   std::string out_;
 };
 
 }  // namespace
 
-std::string print(const Plan& plan, const std::vector<NumberedGroup>& numbered) {
-  return PlanPrinter(plan, numbered).run();
-}
+std::string print(const Plan& plan, const PlanFacts& facts) { return PlanPrinter(plan, facts).run(); }
 
 }  // namespace spdistal::plan

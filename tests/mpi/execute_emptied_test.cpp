@@ -1,4 +1,5 @@
-// Everything in a plan runs: where the partition statements of an operator come to nothing, results are wrong or refused.
+// Everything in a plan runs: where the partition statements of an operator come to nothing, or an action is not there, results are
+// wrong or refused.
 #include <gtest/gtest.h>
 
 #include "execute/move/select.hpp"
@@ -36,7 +37,26 @@ std::vector<Emptied> emptied_cases() {
                       .sizes = {{"i", 11}, {"j", 10}, {"k", 9}},
                       .machine = "3",
                       .schedule = rows};
-  return {{Op::ByBounds, product("B:ds", "B(x,y) -> M(y)", rows)},
+  const char* thirds =
+      "divide(i,io,ii,2); divide(j,jo,ji,2); divide(k,ko,ki,2); reorder(io,jo,ko,ii,ji,ki); distribute({io,jo,ko})";
+  PlacedText dense{.statement = "A(i,j) = B(i,k) * C(k,j)",
+                   .sizes = {{"i", 6}, {"j", 5}, {"k", 7}},
+                   .machine = "2x2",
+                   .distributions = {"B(x,y) -> M(y,x)", "C(x,y) -> M(y,x)"},
+                   .schedule = tiles};
+  PlacedText cubes = dense;
+  cubes.machine = "2x2x2";
+  cubes.distributions = {"B(x,y) -> M(y,x,0)", "C(x,y) -> M(y,x,0)"};
+  cubes.schedule = thirds;
+  PlacedText result{.statement = "a(i) = s", .sizes = {{"i", 11}}, .machine = "3", .schedule = rows, .reversed = {"a"}};
+  return {{Op::Entry, product("B:ds", "B(x,y) -> M(y)", rows)},
+          {Op::Entry, dense},
+          {Op::Entry, result},
+          {Op::ByBounds, dense},
+          {Op::Expand, dense},
+          {Op::Intersect, cubes},
+          {Op::ByBounds, result},
+          {Op::ByBounds, product("B:ds", "B(x,y) -> M(y)", rows)},
           {Op::ByBounds, product("B:ds", "B(x,y) -> M(x)", non_zeros)},
           {Op::ByValueRanges, product("B:ss", "B(x,y) -> M(y)", rows)},
           {Op::ByValueSet, gathered},
@@ -69,9 +89,9 @@ class Emptying {
   Transport& transport_;
 };
 
-std::string fault_of(Transport& transport, const PlacedText& text) {
+std::string fault_of(Transport& transport, const PlacedText& text, const test::ChangePlan& change = {}) {
   try {
-    return test::find_fault(transport, text, 5);
+    return test::find_fault(transport, text, 5, test::Leaves::Interpreted, change);
   } catch (const std::exception& error) { return error.what(); }
 }
 
@@ -82,6 +102,58 @@ TEST(EmptiedStatements, BreakResultsWhateverTheirOperatorIs) {
       EXPECT_EQ(fault_of(t, text), "") << name;
       Emptying emptying(t, op);
       EXPECT_NE(fault_of(t, text), "") << name << " may come to nothing in\n  " << text.schedule;
+    });
+  }
+}
+
+// ---- actions ----
+
+std::vector<plan::Action> without(const std::vector<plan::Action>& actions,
+                                  const std::function<bool(const plan::Action&)>& left_out) {
+  std::vector<plan::Action> out;
+  for (const plan::Action& action : actions) {
+    if (left_out(action)) continue;
+    if (auto* steps = action.as<plan::ForSteps>())
+      out.emplace_back(plan::ForSteps{steps->loop, without(steps->actions, left_out)});
+    else out.push_back(action);
+  }
+  return out;
+}
+
+TEST(EmptiedActions, BreakResultsWhateverTheyDo) {
+  PlacedText vector = product("B:ds", "B(x,y) -> M(y)", "divide(i,io,ii,3); distribute(io)");
+  vector.distributions.insert(vector.distributions.end(), {"a(x) -> M(x)", "c(x) -> M(x)"});
+  vector.reversed = {"a", "c"};
+  PlacedText sum = vector;
+  sum.statement = "A(i,j) = B(i,j) + C(i,j)";
+  sum.formats = "A:ds B:ds C:ds";
+  sum.distributions = {"A(x,y) -> M(x)", "B(x,y) -> M(y)", "C(x,y) -> M(y)"};
+  sum.reversed = {"A"};
+  PlacedText summa{.statement = "A(i,j) = B(i,k) * C(k,j)",
+                   .sizes = {{"i", 6}, {"j", 5}, {"k", 7}},
+                   .machine = "2x2",
+                   .distributions = {"B(x,y) -> M(y,x)", "C(x,y) -> M(y,x)"},
+                   .schedule =
+                       "divide(i,io,ii,2); divide(j,jo,ji,2); divide(k,ko,ki,2); reorder(io,jo,ko,ii,ji,ki); "
+                       "distribute({io,jo}); communicate({A},jo); communicate({B,C},ko)"};
+  for (const PlacedText& text : {vector, sum, summa}) {
+    runtime::testkit::on_ranks([&](Transport& t) {
+      EXPECT_EQ(fault_of(t, text), "");
+      auto fault_without = [&](const std::function<bool(const plan::Action&)>& left_out) {
+        return fault_of(t, text, [&](plan::Plan plan) {
+          plan.actions = without(plan.actions, left_out);
+          return plan;
+        });
+      };
+      for (size_t operand : {1, 2})
+        EXPECT_NE(fault_without([&](const plan::Action& action) {
+                    auto* fetch = action.as<plan::FetchPieces>();
+                    return fetch && fetch->access == operand;
+                  }),
+                  "")
+            << text.statement << " without fetching operand " << operand;
+      EXPECT_NE(fault_without([](const plan::Action& action) { return action.is<plan::LaunchLeaf>(); }), "");
+      EXPECT_NE(fault_without([](const plan::Action& action) { return action.is<plan::TakeHome>(); }), "");
     });
   }
 }

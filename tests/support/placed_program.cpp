@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/require.hpp"
 #include "base/text.hpp"
 #include "compile/homes.hpp"
 #include "machine/parse.hpp"
@@ -88,7 +89,8 @@ ProcessOptions options_for(Leaves leaves) {
   return options;
 }
 
-PlacedRun::PlacedRun(Transport& transport, const PlacedProgram& program, const reference::Arrays& data, Leaves leaves)
+PlacedRun::PlacedRun(Transport& transport, const PlacedProgram& program, const reference::Arrays& data, Leaves leaves,
+                     const ChangePlan& change)
     : transport_(transport), program_(program), process_(options_for(leaves)), compiled_(program.statement) {
   process_.connect(std::shared_ptr<Transport>(&transport, [](Transport*) {}));
   std::map<TensorVar, Shares> shares;
@@ -100,6 +102,7 @@ PlacedRun::PlacedRun(Transport& transport, const PlacedProgram& program, const r
       homes_.emplace(tensor, scatter(transport, to_storage(data.at(tensor), tensor.format()), places));
     shares.emplace(tensor, std::move(places));
   }
+  if (change) compiled_.replace_plan(change(compiled_.plan()));
   bound_.emplace(process_, compiled_, shares.at(program.assignment.lhs.tensor));
 }
 
@@ -107,6 +110,7 @@ void PlacedRun::compute() {
   Homes operands;
   for (const auto& [tensor, home] : homes_) operands.emplace(tensor, &home);
   bound_->compute(operands, result_);
+  require(result_.has_value(), "a run leaves its result at home");
 }
 
 void PlacedRun::fill(const std::string& tensor, double value) {
@@ -120,7 +124,8 @@ reference::DenseArray PlacedRun::gathered_result() {
   return to_array(pack(gather(transport_, *result_), Format(format.levels(), format.mode_order())));
 }
 
-std::string find_fault(Transport& transport, const PlacedText& text, uint64_t seed, Leaves leaves) {
+std::string find_fault(Transport& transport, const PlacedText& text, uint64_t seed, Leaves leaves,
+                       const ChangePlan& change) {
   PlacedProgram program = parse_placed(text);
   reference::Arrays data = draw_data(program, seed);
   Printer names;
@@ -128,7 +133,7 @@ std::string find_fault(Transport& transport, const PlacedText& text, uint64_t se
                       join(text.distributions, "; ", [](const std::string& d) { return d; }) + "\nseed " +
                       std::to_string(seed) + ", " + std::to_string(transport.size()) + " ranks\n";
   try {
-    PlacedRun run(transport, program, data, leaves);
+    PlacedRun run(transport, program, data, leaves, change);
     reference::Arrays wanted = data;
     reference::evaluate(program.assignment, wanted);
     const reference::DenseArray& right = wanted.at(program.assignment.lhs.tensor);

@@ -1,5 +1,6 @@
 // Statements over pieces from text, with data of their own: what named tests of distributed computation run.
 #pragma once
+#include <functional>
 #include <map>
 #include <optional>
 #include <random>
@@ -38,11 +39,14 @@ PlacedProgram parse_placed(const PlacedText& text);
 /// all where every coordinate along the first dimension is a multiple of three: empty rows.
 reference::Arrays draw_data(const PlacedProgram& program, uint64_t seed, int64_t one_in = 3);
 
+/// What becomes of a plan before it is run.
+using ChangePlan = std::function<plan::Plan(plan::Plan)>;
+
 /// A program on its way: homes for its tensors, and the execution. All of it is collective.
 class PlacedRun {
  public:
   PlacedRun(runtime::Transport& transport, const PlacedProgram& program, const reference::Arrays& data,
-            Leaves leaves = Leaves::Interpreted);
+            Leaves leaves = Leaves::Interpreted, const ChangePlan& change = {});
 
   void compute();
   /// Other values for a dense operand.
@@ -51,7 +55,7 @@ class PlacedRun {
   const Home& result() const { return *result_; }
   reference::DenseArray gathered_result();
   Report report() const { return bound_->report(); }
-  const plan::Plan& plan() const { return compiled_.program().plan; }
+  const plan::Plan& plan() const { return compiled_.plan(); }
 
  private:
   runtime::Transport& transport_;
@@ -65,6 +69,6 @@ class PlacedRun {
 
 /// Runs a program twice over its data and compares with the dense evaluator: empty, or what is wrong.
 std::string find_fault(runtime::Transport& transport, const PlacedText& text, uint64_t seed,
-                       Leaves leaves = Leaves::Interpreted);
+                       Leaves leaves = Leaves::Interpreted, const ChangePlan& change = {});
 
 }  // namespace spdistal::test

@@ -299,7 +299,7 @@ std::optional<std::string> find_fault_in_pieces(Transport& transport, const Buil
     int64_t left = handed ? handed() - before : 0;
     homed.wanted->evaluate(program);
     auto with_plan = [&](const std::string& fault) {
-      return fault + "\n" + print(program.statement) + "\n" + plan::print(compiled.program().plan) + bound.kernel();
+      return fault + "\n" + print(program.statement) + "\n" + plan::print(compiled.plan()) + bound.kernel();
     };
     if (handed) {
       left = transport.allreduce(left, runtime::ReduceOp::Sum);

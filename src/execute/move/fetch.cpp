@@ -180,6 +180,12 @@ int64_t Fetch::base(int64_t colour) const { return state_->piece(colour).base; }
 bool Fetch::local_values_come_first() const {
   return std::none_of(state_->pieces.begin(), state_->pieces.end(), [](const FetchedPiece& p) { return !!p.staged; });
 }
+plan::Travels Fetch::travels(int64_t colour) const {
+  const FetchedPiece& p = state_->piece(colour);
+  if (p.home || p.storage->nnz() == 0) return plan::Travels::Nothing;
+  if (!p.storage->format().is_dense()) return plan::Travels::Arrays;
+  return p.continued ? plan::Travels::Ghosts : plan::Travels::Values;
+}
 const Shares& Fetch::homes() const { return state_->homes; }
 int64_t Fetch::bytes_received() const { return state_->exchange ? state_->exchange->bytes_received() : 0; }
 

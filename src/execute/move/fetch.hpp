@@ -71,6 +71,8 @@ class Fetch {
   const Shares& homes() const;
   /// Of what stays when values are let go of: the index arrays of pieces that are not at home.
   size_t pattern_bytes() const;
+  /// What comes to the piece of a colour of this rank.
+  plan::Travels travels(int64_t colour) const;
   /// From other ranks, each time that it is brought.
   int64_t bytes_received() const;
   /// Are the values that stay on this rank in place after `start`?

@@ -68,7 +68,7 @@ struct Fetch::State::DenseHome {
 // A home piece as it is, or a copy of a range of coordinates along each dimension.
 Fetch::State::PlannedPiece Fetch::State::plan_box(const DenseHome& home, const FetchRequest& request, int64_t colour) {
   FetchedPiece& p = piece(colour);
-  std::vector<Space> sets = request.needs[size_t(colour)].coordinates;
+  std::vector<Space> sets = select_coordinates(request.access, request.needs[size_t(colour)]);
   std::vector<Range> ranges, sides;
   for (size_t d = 0; d < sets.size(); d++)
     ranges.push_back(request.ranges[size_t(colour - colours.lo)][d].value_or(hull(sets[d])));
@@ -97,7 +97,7 @@ Fetch::State::PlannedPiece Fetch::State::plan_numbered(const DenseHome& home, co
                                                        int64_t colour) {
   FetchedPiece& p = piece(colour);
   const PieceNumbers& numbers = request.numbers[size_t(colour - colours.lo)];
-  std::vector<Space> sets = request.needs[size_t(colour)].coordinates;
+  std::vector<Space> sets = select_coordinates(request.access, request.needs[size_t(colour)]);
   std::vector<Range> ranges(sets.size());
   std::vector<Axis> axes;
   for (size_t level = 0; level < sets.size(); level++) {

@@ -174,7 +174,7 @@ class Fetch::State::Slices {
     auto coordinate = functions_of(pattern.format().levels()[0]).coordinate;
     Slice out{gift.colour, gift.home, 0, {}, gift.cut.back(), {}};
     out.coordinates = {coordinate(outermost, gift.cut[0].lo), coordinate(outermost, gift.cut[0].hi - 1) + 1};
-    if (const std::optional<plan::SplitLevel>& split = request_.access.split)
+    if (const std::optional<plan::PositionSplit>& split = request_.access.split)
       out.base = home_.base(gift.home, split->level) + gift.cut[split->level].lo;
     for (const Range& positions : gift.cut) out.counts.push_back(positions.size());
     return out;

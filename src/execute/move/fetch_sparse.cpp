@@ -98,7 +98,7 @@ class Wanted {
 
   // The colours that may need something of a piece, whose first position of the split level is `base`.
   std::vector<int64_t> of(const Home& home, int64_t q, int64_t base,
-                          const std::optional<plan::SplitLevel>& split) const {
+                          const std::optional<plan::PositionSplit>& split) const {
     const Pattern& pattern = home.piece(q).pattern();
     std::vector<Range> box = hull(home.shares().of[size_t(q)], home.dims());
     // Shares of positions say nothing of coordinates: how far the outermost level goes does.
@@ -255,7 +255,7 @@ Given written_out(int64_t home, const Coordinates& entries, const Space& part, i
 }
 
 // The position of the split level that one of the last level is below.
-int64_t ancestor(const Pattern& pattern, int64_t position, const plan::SplitLevel& split) {
+int64_t ancestor(const Pattern& pattern, int64_t position, const plan::PositionSplit& split) {
   for (size_t k = pattern.order() - 1; k > split.level; k--)
     position = functions_of(pattern.format().levels()[k]).parent(pattern.level(k), position);
   return position;
@@ -336,7 +336,7 @@ void Fetch::State::plan_entries(const Home& home, const FetchRequest& request, c
       bool here = rank == transport.rank();
       bool whole = here && part.size() == stored_positions(stored.pattern()).size() && !request.copy;
       if (!whole && (!listed || listed->first != q)) listed.emplace(q, unpack_positions(stored));
-      const std::optional<plan::SplitLevel>& split = request.access.split;
+      const std::optional<plan::PositionSplit>& split = request.access.split;
       int64_t at = split ? home.base(q, split->level) + ancestor(stored.pattern(), part.sides()[0].lo, *split) : 0;
       Given g = whole ? Given{q, part.size(), at, {}, {}} : written_out(q, listed->second, part, at, first[size_t(q)]);
       if (here) given[size_t(c - colours.lo)].push_back(std::move(g));

@@ -158,16 +158,16 @@ void Homecoming::keep_here(Home& home) {
   }
 }
 
-bool are_home_pieces(const Home& home, const runtime::ColourGrid& grid, Range colours,
+bool are_home_pieces(const Shares& shares, const runtime::ColourGrid& grid, Range colours,
                      const std::vector<ResultTarget>& targets) {
-  if (home.shares().grid.count() != grid.count() || home.colours() != colours) return false;
+  if (shares.grid.count() != grid.count()) return false;
   for (int64_t c = colours.lo; c < colours.hi; c++) {
-    const Share& share = home.shares().of[size_t(c)];
+    const Share& share = shares.of[size_t(c)];
     const ResultTarget& target = targets[size_t(c - colours.lo)];
     bool holds_nothing =
         std::any_of(share.coordinates.begin(), share.coordinates.end(), [](const Space& set) { return set.empty(); });
     if (target.idle && holds_nothing) continue;
-    if (target.idle || !share.fused.empty() || !share.positions.empty() || !home.owns_all(c)) return false;
+    if (target.idle || !share.fused.empty() || !share.positions.empty()) return false;
     for (size_t d = 0; d < target.ranges.size(); d++)
       if (!(share.coordinates[d] == interval(target.ranges[d])) || !(share.coordinates[d] == target.touched[d]))
         return false;

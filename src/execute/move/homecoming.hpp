@@ -74,8 +74,9 @@ class Homecoming {
   MemoryBound bound_;  // the memory of the home that the exchanges know
 };
 
-/// Is every colour's piece a home piece of the same colour, all of it and nobody else's? Of the colours of this rank.
-bool are_home_pieces(const Home& home, const runtime::ColourGrid& grid, Range colours,
+/// Is every colour's piece that of the same colour in a home with these shares, all of it? Of the colours of this rank; where that
+/// is so on all ranks and colours compute no element twice, nobody else holds any of it.
+bool are_home_pieces(const Shares& shares, const runtime::ColourGrid& grid, Range colours,
                      const std::vector<ResultTarget>& targets);
 
 }  // namespace spdistal

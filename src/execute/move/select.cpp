@@ -108,8 +108,7 @@ class Selector {
 
  private:
   Partition outcome(const plan::PartitionStatement& s) {
-    if (emptied.load(std::memory_order_relaxed) == int(s.op))
-      return by_colour(s.out, [](const Need&) { return Space(1); });
+    if (is_emptied(s.op)) return by_colour(s.out, [](const Need&) { return Space(1); });
     return apply_to(s);
   }
 
@@ -189,7 +188,69 @@ class Selector {
   std::map<plan::Name, Partition> partitions_;
 };
 
+// Positions of a level of a dense tensor, as the coordinates that they stand for along each level down to it.
+class CoordinateSelector {
+ public:
+  CoordinateSelector(const plan::AccessPlan& access, const Need& need)
+      : access_(access), dims_(notation::known_dims(access.access.tensor)), need_(need) {}
+
+  std::vector<Space> run() {
+    for (const plan::PartitionStatement& s : access_.partitions)
+      if (s.op != Op::Init && s.op != Op::Entry) partitions_.insert_or_assign(s.out, outcome(s));
+    auto found = partitions_.find({access_.dims.size() - 1, plan::LevelPart::Positions, plan::Name::whole});
+    Sets sets = found == partitions_.end() ? everything(access_.dims.size()) : found->second;
+    auto none = [](const auto& all) { return std::ranges::any_of(all, &Space::empty); };
+    std::vector<Space> out(dims_.size(), Space(1));
+    if (none(sets) || none(need_.coordinates)) return out;
+    for (size_t level = 0; level < sets.size(); level++) out[access_.dims[level]] = std::move(sets[level]);
+    return out;
+  }
+
+ private:
+  using Sets = std::vector<Space>;  // by level
+
+  Space all(size_t level) const { return Space::interval(0, dims_[access_.dims[level]]); }
+  Sets everything(size_t levels) const {
+    Sets out;
+    for (size_t level = 0; level < levels; level++) out.push_back(all(level));
+    return out;
+  }
+
+  Sets outcome(const plan::PartitionStatement& s) const {
+    size_t levels = s.out.level + (s.out.part == plan::LevelPart::Positions ? 1 : 0);
+    if (is_emptied(s.op)) return Sets(levels, Space(1));
+    Sets out = s.in.empty() ? everything(levels) : partitions_.at(s.in[0]);
+    switch (s.op) {
+      case Op::ByBounds:
+        require(s.colouring == plan::Colouring::Universe, "positions of dense tensors are found by coordinates");
+        out.back() = need_.coordinates[access_.dims[s.out.level]];
+        return out;
+      case Op::Expand: out.push_back(all(s.out.level)); return out;
+      case Op::Contract:
+        if (out.back().empty()) return Sets(levels, Space(1));
+        out.pop_back();
+        return out;
+      case Op::Copy: return out;
+      case Op::Intersect:
+        for (size_t k = 1; k < s.in.size(); k++)
+          for (size_t level = 0; level < levels; level++) out[level] = out[level] & partitions_.at(s.in[k])[level];
+        return out;
+      default: require(false, "dense levels are partitioned by coordinates"); return out;
+    }
+  }
+
+  const plan::AccessPlan& access_;
+  std::vector<int64_t> dims_;
+  const Need& need_;
+  std::map<plan::Name, Sets> partitions_;
+};
+
 }  // namespace
+
+std::vector<Space> select_coordinates(const plan::AccessPlan& access, const Need& need) {
+  if (access.dims.empty()) return {};
+  return CoordinateSelector(access, need).run();
+}
 
 Selected select(const plan::AccessPlan& access, const Storage& piece, int64_t base, const runtime::ColourGrid& colours,
                 const std::vector<Need>& needs) {
@@ -197,6 +258,7 @@ Selected select(const plan::AccessPlan& access, const Storage& piece, int64_t ba
 }
 
 void set_emptied(std::optional<Op> op) { emptied = op ? int(*op) : no_operator; }
+bool is_emptied(Op op) { return emptied.load(std::memory_order_relaxed) == int(op); }
 
 Space stored_positions(const Pattern& pattern) { return Space::from_intervals(stored_runs(pattern)); }
 

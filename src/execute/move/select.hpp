@@ -1,5 +1,5 @@
-// Which stored elements of a home piece each colour needs: the partition statements of a plan, run on the arrays of one
-// piece (paper, section III.B). No rank looks at more than its own pieces.
+// Which elements each colour needs: the partition statements of a plan, run on the arrays of one piece of a sparse tensor (paper,
+// section III.B), or on coordinates, which are all there is to know of a dense one. No rank looks at more than its own pieces.
 #pragma once
 #include <optional>
 #include <vector>
@@ -28,8 +28,13 @@ struct Selected {
 Selected select(const plan::AccessPlan& access, const Storage& piece, int64_t base, const runtime::ColourGrid& colours,
                 const std::vector<Need>& needs);
 
+/// What a colour needs of a dense tensor, or computes of a dense result: coordinates along each dimension, none at all where it
+/// needs nothing.
+std::vector<runtime::Space> select_coordinates(const plan::AccessPlan& access, const Need& need);
+
 /// For tests: from now on, in all threads, the statements of this operator come to nothing; none do by default.
 void set_emptied(std::optional<plan::Op> op);
+bool is_emptied(plan::Op op);
 
 /// The coordinates of a level that occur in a piece: those with a stored element below, of some positions of the last
 /// level or of all.

@@ -59,12 +59,11 @@ std::optional<Case> draw_case(Random& random) {
   Result<ConcreteStatement> loops = concretize(assignment);
   if (!loops) return {};
   test::RandomSchedule schedule = test::draw_distributed(random, *loops);
-  Printer names;
-  lower::Distributed program = lower::distribute(schedule.statement, names);
-  for (size_t k = 1; k < program.accesses.size(); k++) {
-    const TensorVar& tensor = program.accesses[k].access.tensor;
+  plan::Plan plan = lower::distribute(schedule.statement);
+  for (size_t k = 1; k < plan.accesses.size(); k++) {
+    const TensorVar& tensor = plan.accesses[k].access.tensor;
     if (tensor != scope.tensors.at("B")) continue;
-    return Case{program.plan.accesses[k], tensor.format(), known_dims(tensor)};
+    return Case{plan.accesses[k], tensor.format(), known_dims(tensor)};
   }
   return {};
 }
@@ -212,8 +211,7 @@ std::string placed(const char* tensor, const char* format, const char* machine, 
   std::vector<Extent> dims(storage.order(), Extent(6));
   ConcreteStatement statement =
       schedule::place(TensorVar({Symbol(tensor), ScalarType::Float64, dims, storage})).scheduled;
-  Printer names;
-  plan::Plan plan = lower::distribute(statement, names).plan;
+  plan::Plan plan = lower::distribute(statement);
   // What is placed is the tensor as it is read.
   std::string out;
   for (const plan::PartitionStatement& s : plan.accesses.at(1).partitions) {
