@@ -35,6 +35,9 @@ class BoundPlan {
   std::string kernel();
   /// Collective. What is known of the plan now that it is bound.
   plan::PlanFacts facts();
+  /// What colours of this rank have of the operands, by access; of those that steps cut, in the last step.
+  const Tasks::Pieces& pieces() const { return fetches_.pieces(); }
+  const Tasks& tasks() const { return *tasks_; }
   /// Adds to the run to come what was sent elsewhere to prepare it.
   void note_sent(const runtime::Ledger& sent);
   /// Collective. Of the last run.

@@ -74,7 +74,8 @@ class Walk {
     std::vector<int64_t> weights(size_t(n), 0);
     for (const notation::Access& access : blocks.operands) {
       const Pattern& pattern = whole_.at(access.tensor).pattern();
-      for (const Stored& s : stored_at(pattern, pattern.order() - 1)) weights[size_t(s.coordinates[0])]++;
+      for (const Stored& s : stored_at(pattern, pattern.order() - 1))
+        if (s.coordinates[0] < n) weights[size_t(s.coordinates[0])]++;  // windows leave out what is beyond
     }
     int64_t all = 0, before = 0, value = 0;
     for (int64_t weight : weights) all += weight;
