@@ -20,7 +20,8 @@
 //      GPUThread  all at once, by the threads of a block; or
 //      GPUWarp    all at once, by the warps of a block, and directly in it one
 //      GPULane    from 0 to 32: the threads of each warp
-//    `unroll` copies of the body are made per turn; 0 stands for all of them.
+//    `unroll` copies of the body are made per turn; 0 stands for all of them. Where there are several, what they add to one
+//    variable may be added up apart.
 //  - Threads of a GPU have for themselves what they declare and allocate, except what is Shared by those of a block. An
 //    element that one of them stores another uses only behind a Barrier that both came to (of the block, or of the warp
 //    where both are of one), or both by atomic stores, or both by Claim; across blocks by these alone.

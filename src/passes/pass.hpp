@@ -27,6 +27,7 @@ ir::Function remove_unused(const ir::Function& f, const Target& target);
 ir::Function stream(const ir::Function& f, const Target& target);
 ir::Function flatten(const ir::Function& f, const Target& target);
 ir::Function narrow(const ir::Function& f, const Target& target);
+ir::Function pairs(const ir::Function& f, const Target& target);
 ir::Function prefetch(const ir::Function& f, const Target& target);
 
 }  // namespace spdistal::passes

@@ -28,6 +28,7 @@ std::span<const Pass> pipeline(Target::Processor processor) {
       {"remove unused", remove_unused},
       {"flatten", flatten},
       {"narrow", narrow},
+      {"pairs", pairs},
       {"prefetch", prefetch},
   };
   static constexpr Pass device[] = {

@@ -1,5 +1,7 @@
 #include "lower/iterate/turns.hpp"
 
+#include <algorithm>
+
 #include "lower/questions.hpp"
 #include "lower/result/strategy.hpp"
 #include "notation/races.hpp"
@@ -32,6 +34,21 @@ bool all_in_place(const Context& c, const Scope& s, const Stmt& body) {
   return out;
 }
 
+// A sum along what one operand stores, of values that are found by its coordinates, cannot be had in vectors. Where these were asked
+// for, two turns at a time have sums of their own.
+bool suits_pairs(const Context& c, const Scope& s, const ForallLoop& loop) {
+  const auto& parallel = loop.forall.tags.parallel;
+  auto* assign = loop.body().as<Assign>();
+  if (!parallel || parallel->unit != Unit::CPUVector || !assign || assign->op != AssignOp::Add) return false;
+  ScalarType type = c.lhs.tensor.type();
+  if (type != ScalarType::Float32 && type != ScalarType::Float64) return false;  // whole numbers do not take as long
+  int sparse = 0;
+  each<notation::Access>(assign->rhs,
+                         [&](const notation::Access& a) { sparse += a.tensor.format().is_dense() ? 0 : 1; });
+  return sparse == 1 && !s.elements.raced && (s.elements.sum || is_temporary_sum(s, *assign)) &&
+         writes_in_place(c, s, *assign);
+}
+
 bool suits_vectors(const Context& c, const Scope& s, const ForallLoop& loop, Alone alone) {
   if (alone == Alone::No || s.elements.raced) return false;
   bool races = find_race(c.statement, loop.forall.var).has_value();
@@ -51,6 +68,7 @@ ir::LoopOptions loop_options(const Context& c, const Scope& s, const ForallLoop&
   ir::LoopOptions options;
   options.unroll = int(loop.forall.tags.unroll);
   if (suits_vectors(c, s, loop, alone)) options.kind = ir::LoopKind::Vector;
+  else if (suits_pairs(c, s, loop)) options.unroll = std::max(options.unroll, 2);
   return options;
 }
 
