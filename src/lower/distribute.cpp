@@ -12,6 +12,7 @@
 #include "lower/lower.hpp"
 #include "notation/bounds.hpp"
 #include "notation/presence.hpp"
+#include "notation/print.hpp"
 
 namespace spdistal::lower {
 
