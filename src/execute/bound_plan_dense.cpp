@@ -46,6 +46,7 @@ void BoundPlan::begin_dense(PlanRun& run) {
   if (!run.result)
     run.result.emplace(
         pack(transport_, Coordinates(result_dims_, result_var().type()), result_var().format(), result_shares_));
+  if (!first_.over) in_place_ = in_place_ && run.result->shares() == result_shares_;
   run.begun = plan_.leaf.start == Start::Old;  // from what is there
   if (by_steps() && reads_result_) run.before.emplace(run.result->clone(transport_));
 }
