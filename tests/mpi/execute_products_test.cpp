@@ -160,6 +160,28 @@ TEST(Steps, ComeWhileTheOneBeforeComputes) {
     }
 }
 
+// One goes home in each step that cuts it, once the steps inside of that are through, and begins anew with what reductions begin with.
+TEST(Steps, OfAResultThatTheyCutEachTakeTheirPartHome) {
+  const char* batches =
+      "divide(i,io,ii,2); divide(j,jo,ji,3); reorder(io,jo,ii,k,ji); distribute(io); communicate({A,C},jo)";
+  const char* nested =
+      "divide(i,io,ii,2); divide(j,jo,ji,3); divide(k,ko,ki,2); reorder(io,jo,ko,ii,ki,ji); distribute(io); "
+      "communicate({A},jo); communicate({B,C},ko)";
+  auto expect_right = [](const char* statement, const char* formats, const char* schedule) {
+    PlacedText text{.statement = statement,
+                    .formats = formats,
+                    .sizes = {{"i", 9}, {"j", 7}, {"k", 8}},
+                    .machine = "2",
+                    .schedule = schedule};
+    runtime::testkit::on_ranks([&](Transport& t) { EXPECT_EQ(test::find_fault(t, text, 3), ""); });
+  };
+  for (const char* schedule : {batches, nested}) {
+    for (const char* formats : {"", "B:ds", "A:ds B:ds C:ds"})
+      expect_right("A(i,j) = B(i,k) * C(k,j)", formats, schedule);
+    expect_right("A(i,j) = min(k, B(i,k) + C(k,j))", "", schedule);
+  }
+}
+
 // Sizes that pieces do not divide: the last blocks are smaller, or there are none.
 TEST_P(TwoDimensional, ProductsAreRightForAllSizes) {
   std::string machine = std::to_string(GetParam()) + "x" + std::to_string(GetParam());
