@@ -120,6 +120,9 @@ PatternHandle LeafCall::result_pattern(const std::vector<Range>& bounds) const {
   const PatternHandle& shared = views_[size_t(kernel.shared_tensor) - 1].pattern();
   require(shared != nullptr, "a pattern that is shared is that of a stored piece");
   std::vector<LevelArrays> levels(shared->levels().begin(), shared->levels().begin() + long(kernel.shared_level) + 1);
+  for (LevelArrays& level : levels)
+    for (NamedArray& of_level : level.arrays)
+      if (of_level.array.is_lent()) of_level.array = of_level.array.clone();  // results stay when operands are gone
   return std::make_shared<const Pattern>(result.format(), known_dims(result), std::move(levels));
 }
 

@@ -47,8 +47,13 @@ class IndexArray {
   int64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   IndexWidth width() const { return width_; }
+  size_t bytes() const { return size_t(size_) * size_t(width_); }
   const void* data() const { return bytes_ ? bytes_->data() : nullptr; }
-  /// Keeps the elements while somebody has it.
+  /// Does it lie in memory of somebody else?
+  bool is_borrowed() const { return bytes_ && bytes_->is_borrowed(); }
+  bool is_lent() const { return bytes_ && bytes_->is_lent(); }
+  IndexArray clone() const { return bytes_ ? IndexArray(bytes_->clone(), width_) : IndexArray(); }
+  /// Keeps the elements while somebody has it, unless they are lent.
   std::shared_ptr<const void> owner() const { return bytes_; }
   /// Where it lies: to tell arrays apart, not to read what is there.
   const void* address() const { return bytes_ ? bytes_->address() : nullptr; }

@@ -1,6 +1,8 @@
 #include "memory/buffer.hpp"
 
 #include <atomic>
+#include <optional>
+#include <utility>
 
 #include "base/require.hpp"
 #include "memory/poison.hpp"
@@ -9,15 +11,17 @@
 namespace spdistal::memory {
 namespace {
 
+constexpr size_t line = 64;
+
 std::atomic<size_t> held = 0, most = SIZE_MAX;
 
 // Gives a block back, however it comes to be dropped.
 struct GiveBack {
   Pool* pool;
-  size_t bytes;
-  void operator()(std::byte* data) const noexcept {
-    held.fetch_sub(bytes, std::memory_order_relaxed);
-    if (pool) pool->give({data, bytes});
+  PoolBlock block;
+  void operator()(std::byte*) const noexcept {
+    held.fetch_sub(block.bytes, std::memory_order_relaxed);
+    if (pool) pool->give(block);
   }
 };
 
@@ -38,20 +42,32 @@ Taken take(size_t bytes, Place place) {
   PoolBlock block = pool.take(bytes);
   if (!block.data) throw OutOfMemory(bytes, place, Purpose::current());
   held.fetch_add(block.bytes, std::memory_order_relaxed);
-  return {{block.data, GiveBack{&pool, block.bytes}}, block.bytes, block.contents};
+  return {{block.data, GiveBack{&pool, block}}, block.bytes, block.contents};
 }
 
-// The same memory with more behind it, where nobody else has it and the pool can do that.
-bool grow(std::shared_ptr<std::byte>& memory, size_t bytes) {
+// Memory from a byte of a block on, which keeps all of it.
+std::shared_ptr<std::byte> from(size_t first, std::shared_ptr<std::byte> block) {
+  std::byte* at = block.get() + first;
+  return {std::move(block), at};
+}
+
+// A block with room in front of what it had before.
+struct Grown {
+  std::shared_ptr<std::byte> block;
+  size_t bytes, front;
+};
+
+// The same block with more around it, where nobody else has it and the pool can do that.
+std::optional<Grown> grow(const std::shared_ptr<std::byte>& memory, size_t front, size_t bytes) {
   GiveBack* held_by = std::get_deleter<GiveBack>(memory);
-  if (!held_by || memory.use_count() != 1 || exceeds_limit(bytes - held_by->bytes)) return false;
-  auto [pool, before] = *held_by;
-  PoolBlock grown = pool->grow({memory.get(), before}, bytes);
-  if (!grown.data) return false;
+  if (!held_by || memory.use_count() != 1) return std::nullopt;
+  auto [pool, block] = *held_by;
+  if (front + bytes > block.bytes && exceeds_limit(front + bytes - block.bytes)) return std::nullopt;
+  Pool::Grown grown = pool->grow(block, front, bytes);
+  if (!grown.block.data) return std::nullopt;
   held_by->pool = nullptr;  // nothing is left to give back
-  held.fetch_add(grown.bytes, std::memory_order_relaxed);
-  memory = {grown.data, GiveBack{pool, grown.bytes}};
-  return true;
+  held.fetch_add(grown.block.bytes, std::memory_order_relaxed);
+  return Grown{{grown.block.data, GiveBack{pool, grown.block}}, grown.block.bytes, grown.front};
 }
 
 }  // namespace
@@ -111,22 +127,32 @@ void Buffer::shrink(size_t bytes) {
   require(bytes <= bytes_, "a buffer shrinks to less than it was");
   bytes_ = bytes;
   if (mirror_) mirror_->shrink(bytes);
-  if (!is_borrowed_ && memory_) pool_of(place_).drop_behind({memory_.get(), capacity_}, bytes);
+  if (!is_borrowed_ && memory_)
+    pool_of(place_).drop_behind({memory_.get() - front_, front_ + capacity_}, front_ + bytes);
 }
 
-// What others keep behind the bytes that are in use goes along.
-void Buffer::make_room(size_t bytes) {
-  if (bytes <= capacity_) return;
+// What others keep around the bytes that are in use goes along.
+void Buffer::make_room(size_t bytes, size_t front) {
+  if (bytes <= capacity_ && front <= front_) return;
   require(!is_borrowed_, "borrowed memory is as large as it is");
-  if (!mirror_ && grow(memory_, bytes)) {
-    size_t before = std::exchange(capacity_, std::get_deleter<GiveBack>(memory_)->bytes);
-    if (place_.is_visible()) poison_fresh({memory_.get() + before, bytes - before});
-    return;
-  }
-  Buffer out = uninitialized(bytes, place_);
-  if (capacity_ > 0) pool_of(place_).copy(out.data(), data(), capacity_);
-  out.bytes_ = bytes_;
-  *this = std::move(out);
+  size_t more = front > front_ ? front - front_ : 0, had = front_ + capacity_;
+  auto now = [&](std::shared_ptr<std::byte> block, size_t all, size_t added) {
+    if (place_.is_visible()) {
+      poison_fresh({block.get(), added});
+      poison_fresh({block.get() + added + had, all - added - had});
+    }
+    front_ += added;
+    capacity_ = all - front_;
+    memory_ = from(front_, std::move(block));
+  };
+  if (!mirror_ && memory_)
+    if (std::optional<Grown> grown = grow(memory_, more, front_ + std::max(bytes, capacity_)))
+      return now(std::move(grown->block), grown->bytes, grown->front);
+  more = (more + line - 1) / line * line;
+  Taken taken = take(more + front_ + std::max(bytes, capacity_), place_);
+  if (had > 0) pool_of(place_).copy(taken.data.get() + more, std::as_const(*this).data() - front_, had);
+  mirror_.reset();
+  now(std::move(taken.data), taken.bytes, more);
 }
 
 void Buffer::reserve(size_t bytes) {

@@ -39,8 +39,12 @@ class Buffer {
   size_t size() const { return bytes_; }
   /// What `reserve` can give without asking for more.
   size_t capacity() const { return capacity_; }
+  /// Room before the first byte.
+  size_t front() const { return front_; }
   Place place() const { return place_; }
   bool is_borrowed() const { return is_borrowed_; }
+  /// Borrowed from somebody who keeps it himself: it may be gone once he has been told that nobody reads it any more.
+  bool is_lent() const { return is_borrowed_ && memory_.use_count() == 0; }
   /// Keeps the memory while somebody has it.
   std::shared_ptr<const void> owner() const { return memory_; }
 
@@ -48,9 +52,9 @@ class Buffer {
   Buffer clone() const;
   /// Keeps the first bytes; the system has back what lay behind them.
   void shrink(size_t bytes);
-  /// Room for so many bytes from the first on: `capacity` is as large, `size` stays, what is there is kept. It may come to
-  /// lie elsewhere; borrowed memory cannot.
-  void make_room(size_t bytes);
+  /// Room for so many bytes from the first on, and in front of it: `capacity` is as large, `size` stays, what is there is kept. It
+  /// may come to lie elsewhere; borrowed memory cannot.
+  void make_room(size_t bytes, size_t front = 0);
   /// So many bytes. What was there is lost where they take other memory; borrowed memory cannot be exchanged.
   void reserve(size_t bytes);
 
@@ -59,6 +63,7 @@ class Buffer {
     memory_ = std::move(other.memory_);
     bytes_ = std::exchange(other.bytes_, 0);
     capacity_ = std::exchange(other.capacity_, 0);
+    front_ = std::exchange(other.front_, 0);
     place_ = std::exchange(other.place_, host);
     is_borrowed_ = std::exchange(other.is_borrowed_, false);
     mirror_ = std::move(other.mirror_);
@@ -66,8 +71,8 @@ class Buffer {
   }
 
  private:
-  std::shared_ptr<std::byte> memory_;  // null where there is none
-  size_t bytes_ = 0, capacity_ = 0;
+  std::shared_ptr<std::byte> memory_;  // its first byte, with what it has in front; null where there is none
+  size_t bytes_ = 0, capacity_ = 0, front_ = 0;
   Place place_ = host;
   bool is_borrowed_ = false;
   mutable std::unique_ptr<Mirror> mirror_;

@@ -40,7 +40,7 @@ class FreeBlocks {
           (best == blocks_.size() || rank(blocks_[k]) <= rank(blocks_[best])))
         best = k;
     if (best == blocks_.size()) return std::nullopt;
-    PoolBlock out{blocks_[best].data, blocks_[best].bytes};
+    PoolBlock out = blocks_[best];
     blocks_.erase(blocks_.begin() + std::ptrdiff_t(best));
     kept_ -= out.bytes;
     return out;
@@ -49,7 +49,8 @@ class FreeBlocks {
   void give(PoolBlock block) {
     constexpr size_t in_use = 8;  // as many as a program in a loop gives back and takes again
     std::lock_guard lock(mutex_);
-    blocks_.push_back({block.data, block.bytes, false});
+    block.contents = PoolBlock::Contents::Unknown;
+    blocks_.push_back({block, false});
     kept_ += block.bytes;
     for (size_t k = 0; k + in_use < blocks_.size(); k++)
       if (!std::exchange(blocks_[k].offered, true)) madvise(blocks_[k].data, blocks_[k].bytes, MADV_FREE);
@@ -62,9 +63,7 @@ class FreeBlocks {
   }
 
  private:
-  struct Kept {
-    std::byte* data;
-    size_t bytes;
+  struct Kept : PoolBlock {
     bool offered;  // to the system, which may take its pages
   };
 
@@ -115,14 +114,14 @@ class HostPool final : public Pool {
   void drop_idle() { free_.drop_all(); }
 
   // Pages move as they are: the system is told of another place for them.
-  PoolBlock grow(PoolBlock block, size_t bytes) noexcept override {
-    if (!is_large(block) || bytes > SIZE_MAX / 2) return {};
-    size_t room = rounded_up(bytes, huge_page);
-    if (mremap(block.data, block.bytes, room, 0) != MAP_FAILED) return {block.data, room};
-    PoolBlock fresh = map_pages(room);
+  Grown grow(PoolBlock block, size_t front, size_t bytes) noexcept override {
+    if (!is_large(block) || block.is_joined || front > SIZE_MAX / 4 || bytes > SIZE_MAX / 4) return {};
+    size_t before = rounded_up(front, huge_page), room = rounded_up(std::max(bytes, block.bytes), huge_page);
+    if (before == 0 && mremap(block.data, block.bytes, room, 0) != MAP_FAILED) return {{block.data, room}, 0};
+    PoolBlock fresh = map_pages(before + room);
     if (!fresh.data) return {};
-    if (mremap(block.data, block.bytes, room, MREMAP_MAYMOVE | MREMAP_FIXED, fresh.data) != MAP_FAILED)
-      return {fresh.data, room};
+    if (mremap(block.data, block.bytes, room, MREMAP_MAYMOVE | MREMAP_FIXED, fresh.data + before) != MAP_FAILED)
+      return {{fresh.data, before + room, PoolBlock::Contents::Unknown, before > 0}, before};
     munmap(fresh.data, fresh.bytes);
     return {};
   }

@@ -12,6 +12,7 @@ struct PoolBlock {
   std::byte* data = nullptr;
   size_t bytes = 0;
   enum class Contents : uint8_t { Unknown, Zero } contents = Contents::Unknown;
+  bool is_joined = false;  // of several that the system moves one by one, if at all
 };
 
 /// The memory of one place. Called from any thread.
@@ -22,9 +23,13 @@ class Pool {
   /// At least so many bytes, aligned to 64; none (data == nullptr) where there are no more.
   virtual PoolBlock take(size_t bytes) = 0;
   virtual void give(PoolBlock block) noexcept = 0;
-  /// A block of this place, larger: with at least so many bytes and what the block has at its beginning, here or elsewhere.
-  /// None where that takes copying; the block is as it was then.
-  virtual PoolBlock grow(PoolBlock, size_t) noexcept { return {}; }
+  /// A block of this place, larger: at least `front` bytes, then at least so many more, of which the first are those that the block
+  /// had, here or elsewhere. None where that takes copying; the block is as it was then.
+  struct Grown {
+    PoolBlock block = {};
+    size_t front = 0;
+  };
+  virtual Grown grow(PoolBlock, size_t /*front*/, size_t /*bytes*/) noexcept { return {}; }
   /// Within the place; done when they return.
   virtual void fill(std::byte* to, std::byte value, size_t bytes) = 0;
   virtual void copy(std::byte* to, const std::byte* from, size_t bytes) = 0;

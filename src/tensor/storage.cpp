@@ -24,8 +24,14 @@ Pattern::Pattern(Format format, std::vector<int64_t> dims, std::vector<LevelArra
 size_t Pattern::bytes() const {
   size_t sum = 0;
   for (const LevelArrays& level : levels_)
-    for (const auto& [name, array] : level.arrays) sum += size_t(array.size()) * size_t(array.width());
+    for (const auto& [name, array] : level.arrays) sum += array.bytes();
   return sum;
+}
+
+bool Pattern::is_lent() const {
+  return std::ranges::any_of(levels_, [](const LevelArrays& level) {
+    return std::ranges::any_of(level.arrays, [](const NamedArray& of_level) { return of_level.array.is_lent(); });
+  });
 }
 
 Storage::Storage(PatternHandle pattern, ScalarType type)
@@ -38,11 +44,11 @@ Storage::Storage(PatternHandle pattern, ScalarType type, Buffer values)
 
 Storage Storage::view() const { return Storage(pattern_, type_, values_); }
 
-void Storage::make_room(size_t bytes) const {
+void Storage::make_room(size_t bytes, size_t front) const {
   Buffer& buffer = values_->buffer;
-  if (bytes <= buffer.capacity()) return;
+  if (bytes <= buffer.capacity() && front <= buffer.front()) return;
   if (std::exchange(values_->lent, false)) values_->before.push_back(buffer.owner());
-  buffer.make_room(bytes);
+  buffer.make_room(bytes, front);
 }
 
 void Storage::zero() { runtime::device_at(place()).fill(value_bytes(), std::byte(0), size_t(nnz()) * size_of(type_)); }
@@ -136,8 +142,7 @@ bool same_pattern(const Pattern& a, const Pattern& b) {
   auto same = [](const NamedArray& of_a, const NamedArray& of_b) {
     const IndexArray &x = of_a.array, &y = of_b.array;
     if (x.size() != y.size() || x.width() != y.width()) return false;
-    return x.data() == y.data() || x.empty() ||
-           memory::same_bytes(x.data(), y.data(), size_t(x.size()) * size_t(x.width()));
+    return x.data() == y.data() || x.empty() || memory::same_bytes(x.data(), y.data(), x.bytes());
   };
   if (&a == &b) return true;
   if (!(a.format() == b.format()) || a.dims() != b.dims()) return false;

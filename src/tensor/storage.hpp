@@ -34,6 +34,8 @@ class Pattern {
   uint64_t version() const { return version_; }
   /// Bytes of all index arrays.
   size_t bytes() const;
+  /// Of arrays of somebody who keeps them himself.
+  bool is_lent() const;
 
  private:
   Format format_;
@@ -89,9 +91,9 @@ class Storage {
   std::shared_ptr<const void> owner() const { return values_->buffer.owner(); }
   /// Somebody looks at the values where they lie: they are found there until they change.
   void lend() const { values_->lent = true; }
-  /// Sees to room for so many bytes from the first value on, for whoever keeps something behind the values: which may come to
-  /// lie elsewhere, if they can.
-  void make_room(size_t bytes) const;
+  /// Sees to room for so many bytes from the first value on, and in front of it, for whoever keeps something there: the values may
+  /// come to lie elsewhere, if they can.
+  void make_room(size_t bytes, size_t front) const;
   bool can_move() const { return !values_->buffer.is_borrowed(); }
   /// All values are zero from now on, or this one.
   void zero();

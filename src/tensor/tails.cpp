@@ -21,7 +21,7 @@ Range Tails::find(int64_t colour, int64_t count) const {
   if (auto taken = taken_.find(colour); taken != taken_.end())
     for (const Range& other : taken->second) {
       if (other.lo - first >= count) break;
-      first = other.hi;
+      first = std::max(first, other.hi);
     }
   return {first, first + count};
 }

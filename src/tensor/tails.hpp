@@ -1,7 +1,8 @@
-// What lies behind the values of a home's pieces: elements that other pieces own, kept there by those who read both as one
-// array. Who keeps something has rows for himself; nobody else's, in no home of the same pattern.
+// What lies around the values of a home's pieces: elements that other pieces own, kept there by those who read both as one
+// array. Who keeps something has rows for himself; nobody else's, in no home of the same pattern. Most have them behind the piece;
+// who has rows in front too has those that follow it as well.
 //
-//   |  rows of the piece  |  rows 0, 1, … behind it  |
+//   |  …, -2, -1 in front  |  rows of the piece  |  rows 0, 1, … behind it  |
 #pragma once
 #include <cstdint>
 #include <map>
@@ -15,7 +16,7 @@ namespace spdistal {
 
 class Tails : public std::enable_shared_from_this<Tails> {
  public:
-  /// Rows behind the piece of a colour, given back when this goes.
+  /// Rows around the piece of a colour, given back when this goes.
   class Rows {
    public:
     Rows(Rows&&) noexcept = default;
@@ -34,7 +35,7 @@ class Tails : public std::enable_shared_from_this<Tails> {
     Range range_;
   };
 
-  /// The first so many that follow each other and are nobody's.
+  /// The first so many behind the piece that follow each other and are nobody's.
   Range find(int64_t colour, int64_t count) const;
   /// None where somebody has any of them.
   std::optional<Rows> take(int64_t colour, Range rows);

@@ -101,6 +101,25 @@ TEST(WaysIn, AViewOfRowsThatBelongElsewhereCopiesThemOnceAndSendsThem) {
   expect_band(B);
 }
 
+// Who lends arrays keeps them as long as there is a tensor over them, not as long as there are results that store the same.
+TEST(WaysIn, ResultsStayWhenArraysThatWereLentAreGone) {
+  IndexVar i, j, f, fp, fo, fi;
+  for (bool by_nonzeros : {false, true}) {
+    Band mine = Band::mine();
+    Tensor<double> A({Band::n, Band::n}, CSR), c({Band::n}, {Dense});
+    c.fill(1.0);
+    {
+      auto B = Tensor<double>::view_csr_local({Band::n, Band::n}, mine.first, mine.pos, mine.crd, mine.values);
+      A(i, j) = B(i, j) * c(j);
+      if (by_nonzeros) A.schedule().fuse(i, j, f).pos(f, fp, B(i, j)).divide(fp, fo, fi, 7).distribute(fo);
+      A.compute();
+    }
+    std::ranges::fill(mine.crd, 0);
+    std::ranges::fill(mine.pos, 0);
+    expect_band(A);
+  }
+}
+
 TEST(WaysIn, RanksWithoutRowsTakePartInAView) {
   // One rank has all three rows.
   bool all = world().rank() == 0;

@@ -102,6 +102,41 @@ TEST(Buffer, KeepsAllOfItsMemoryWhenThereIsMoreRoom) {
   }
 }
 
+// In front of the first byte as behind the last, in any order; what is kept there goes along whenever it moves.
+TEST(Buffer, KeepsWhatLiesAroundItsBytesWhenThereIsMoreRoom) {
+  for (size_t bytes : {size_t(64), size_t(4) << 20}) {
+    size_t before = bytes_held();
+    {
+      Buffer buffer = Buffer::uninitialized(bytes);
+      std::iota(words(buffer).begin(), words(buffer).end(), uint64_t(7));
+      buffer.make_room(bytes + 100, 24);
+      EXPECT_GE(buffer.front(), 24u);
+      EXPECT_GE(buffer.capacity(), bytes + 100);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer.address()) % 64, 0u);
+      for (size_t k = 1; k <= 24; k++) buffer.data()[-std::ptrdiff_t(k)] = std::byte(k);
+      buffer.data()[bytes + 99] = std::byte(99);
+      for (auto [room, front] :
+           {std::pair(bytes + 200, size_t(0)), {size_t(9) << 20, size_t(25)}, {bytes, size_t(5) << 20}}) {
+        buffer.make_room(room, front);
+        EXPECT_EQ(buffer.size(), bytes);
+        EXPECT_GE(buffer.capacity(), room);
+        EXPECT_GE(buffer.front(), front);
+        EXPECT_EQ(bytes_held() - before, buffer.front() + buffer.capacity());
+        for (size_t k = 0; k < words(buffer).size(); k++) ASSERT_EQ(words(buffer)[k], k + 7);
+        for (size_t k = 1; k <= 24; k++) ASSERT_EQ(buffer.data()[-std::ptrdiff_t(k)], std::byte(k));
+        EXPECT_EQ(buffer.data()[bytes + 99], std::byte(99));
+        buffer.data()[-std::ptrdiff_t(front)] = buffer.data()[-std::ptrdiff_t(front)];  // it is there
+      }
+      buffer.shrink(bytes / 2);
+      for (size_t k = 0; k < words(buffer).size(); k++) ASSERT_EQ(words(buffer)[k], k + 7);
+      Buffer moved = std::move(buffer);
+      EXPECT_EQ(buffer.front(), 0u);
+      EXPECT_GE(moved.front(), size_t(5) << 20);
+    }
+    EXPECT_EQ(bytes_held(), before);
+  }
+}
+
 TEST(Buffer, LeavesItsMemoryToWhoeverKeepsItWhenItMovesForMoreRoom) {
   Buffer buffer = Buffer::uninitialized(size_t(4) << 20);
   std::iota(words(buffer).begin(), words(buffer).end(), uint64_t(7));

@@ -233,7 +233,7 @@ void expect_counted(std::span<const double> values) {
 TEST(Storage, FindsItsValuesWhereverThereIsRoomForMore) {
   Storage vector = counted(1000), view = vector.view();
   EXPECT_TRUE(view.is_borrowed() && !vector.is_borrowed());
-  vector.make_room(size_t(1) << 20);
+  vector.make_room(size_t(1) << 20, 0);
   const Storage& same = vector;
   expect_counted(same.values<double>());
   EXPECT_EQ(view.value_address(), vector.value_address()) << "views see the same memory";
@@ -247,8 +247,8 @@ TEST(Storage, LeavesValuesThatWereLentWhereTheyAreUntilTheyChange) {
   std::span<const double> lent = same.values<double>();
   std::weak_ptr<const void> watched = vector.owner();
   vector.lend();
-  vector.make_room(size_t(1) << 20);
-  vector.make_room(size_t(8) << 20);
+  vector.make_room(size_t(1) << 20, 0);
+  vector.make_room(size_t(8) << 20, 0);
   ASSERT_FALSE(watched.expired());
   expect_counted(lent);
   vector.value_bytes()[0] = std::byte(1);

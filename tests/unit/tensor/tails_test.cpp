@@ -30,6 +30,20 @@ TEST(Tails, AreFreeAgainWhenTheirOwnerGoes) {
   EXPECT_EQ(tails->find(0, 9), (Range{0, 9}));
 }
 
+TEST(Tails, InFrontOfAPieceAreWithThoseThatFollowIt) {
+  auto tails = std::make_shared<Tails>();
+  std::optional<Tails::Rows> around = tails->take(0, {-3, 2});
+  ASSERT_TRUE(around.has_value());
+  EXPECT_EQ(tails->find(0, 4), (Range{2, 6}));
+  EXPECT_FALSE(tails->take(0, {-5, 1}).has_value());
+  std::optional<Tails::Rows> behind = tails->take(0, {2, 6});
+  around.reset();
+  EXPECT_EQ(tails->find(0, 2), (Range{0, 2}));
+  EXPECT_TRUE(tails->take(0, {-1, 2}).has_value());
+  std::optional<Tails::Rows> front = tails->take(0, {-1, 0});
+  EXPECT_EQ(tails->find(0, 2), (Range{0, 2})) << "what is in front takes nothing behind";
+}
+
 TEST(Tails, OutliveTheHomesThatTheyBelongTo) {
   auto tails = std::make_shared<Tails>();
   std::optional<Tails::Rows> rows = tails->take(2, {1, 2});
