@@ -228,11 +228,13 @@ std::string BoundPlan::kernel() {
 }
 
 plan::PlanFacts BoundPlan::facts() {
-  plan::PlanFacts out{fetches_.numberings().groups(), {std::nullopt}, returns()};
+  auto on_all = [&]<class E>(E here) { return E(transport_.allreduce(int64_t(here), runtime::ReduceOp::Max)); };
+  const Numberings& numberings = fetches_.numberings();
+  plan::PlanFacts out{numberings.groups(), {}, {std::nullopt}, returns()};
+  for (size_t g = 0; g < numberings.groups().size(); g++) out.found_by.push_back(on_all(numberings.found_by(g)));
   for (size_t k = 1; k < plan_.accesses.size(); k++) {
     std::optional<plan::Travels>& travels = out.travels.emplace_back();
-    if (!tasks_->by_steps(k))
-      travels = plan::Travels(transport_.allreduce(int64_t(fetches_.travels(k)), runtime::ReduceOp::Max));
+    if (!tasks_->by_steps(k)) travels = on_all(fetches_.travels(k));
   }
   return out;
 }

@@ -89,13 +89,50 @@ Numberings::ColourNumbers Numberings::choose(const NumberedGroup& group, int64_t
   bool behind_home = best.home && ghosts_ == Ghosts::BehindHomes;
   if (best.found == all.size() || (!behind_home && all.is_rect())) return {};
   if (!behind_home) return {Numbering{{}, 0, all}};
-  ColourNumbers out{Numbering{best.rows, best.rows.size(), all - interval(best.rows)}};
-  Range rows = best.home->tails().find(best.colour, out.numbering->ghosts.size());
-  out.numbering->behind += rows.lo;
+  Numbering numbering{best.rows, best.rows.size(), all - interval(best.rows)};
+  if (auto out = around(group, numbering, own, array_bytes(group, colour, pieces))) return std::move(*out);
+  Range rows = best.home->tails().find(best.colour, numbering.ghosts.size());
+  numbering.behind += rows.lo;
+  return {std::move(numbering), take(group, best.rows, rows, own)};
+}
+
+size_t Numberings::array_bytes(const NumberedGroup& group, int64_t colour, const Tasks::Pieces& pieces) {
+  size_t sum = 0;
+  for (const LevelOfAccess& at : group.stored) {
+    const Pattern& pattern = (*pieces[at.access])[colour].pattern();
+    std::span<const LevelArray> names = pattern.format().levels()[at.level].arrays();
+    for (size_t n = 0; n < names.size(); n++)
+      if (names[n].holds == Holds::Coordinates) sum += pattern.level(at.level).arrays[n].array.bytes();
+  }
+  return sum;
+}
+
+// Ghosts with places between them do not arrive where they belong: messages take as much memory once more.
+std::optional<Numberings::ColourNumbers> Numberings::around(const NumberedGroup& group, const Numbering& numbering,
+                                                            const std::vector<OwnRows>& own, size_t array_bytes) const {
+  const Range &home = numbering.home, ghosts = numbering.ghosts.bounding()[0];
+  Range all{std::min(home.lo, ghosts.lo), std::max(home.hi, ghosts.hi)};
+  int64_t wanted = home.size() + numbering.ghosts.size();
+  if (all.size() > wanted + wanted / 64) return std::nullopt;
+  size_t messages = 0;
+  for (const OwnRows& of : own)
+    if (of.home && all.size() > wanted)
+      messages += size_t(numbering.ghosts.size() * (of.home->piece(of.colour).nnz() / of.rows.size())) *
+                  size_of(of.home->type());
+  if (messages > array_bytes) return std::nullopt;
+  ColourNumbers out{numbering, take(group, home, {all.lo - home.lo, all.hi - home.hi}, own)};
+  if (out.continuations.size() < own.size()) return std::nullopt;
+  out.numbering->around = all;
+  return out;
+}
+
+std::vector<Numberings::Continuation> Numberings::take(const NumberedGroup& group, const Range& own_rows,
+                                                       const Range& rows, const std::vector<OwnRows>& own) const {
+  std::vector<Continuation> out;
   for (size_t k = 0; k < own.size(); k++)
-    if (own[k].home && own[k].rows == best.rows)
+    if (own[k].home && own[k].rows == own_rows)
       if (std::optional<Tails::Rows> taken = own[k].home->tails().take(own[k].colour, rows))
-        out.continuations.push_back({group.located[k].access, own[k].colour, std::move(*taken)});
+        out.push_back({group.located[k].access, own[k].colour, std::move(*taken)});
   return out;
 }
 
@@ -134,10 +171,20 @@ std::vector<NumberedGroup> Numberings::in_use() const {
   return out;
 }
 
+plan::FoundBy Numberings::found_by(size_t group) const {
+  auto by_colour = chosen_.find(group);
+  if (by_colour == chosen_.end()) return plan::FoundBy::Numbers;
+  auto out = plan::FoundBy::Coordinates;
+  for (const ColourNumbers& of : by_colour->second)
+    if (of.numbering) out = std::max(out, of.numbering->around ? plan::FoundBy::Around : plan::FoundBy::Numbers);
+  return out;
+}
+
 const Numbering* Numberings::numbering_of(const LevelOfAccess& stored, int64_t colour) const {
   for (const auto& [g, by_colour] : chosen_)
     if (std::ranges::find(groups_[g].stored, stored) != groups_[g].stored.end())
-      if (const auto& numbering = by_colour[size_t(colour - tasks_->colours().lo)].numbering) return &*numbering;
+      if (const auto& numbering = by_colour[size_t(colour - tasks_->colours().lo)].numbering)
+        return numbering->around ? nullptr : &*numbering;
   return nullptr;
 }
 
@@ -157,7 +204,7 @@ const Numberings::SeenPattern& Numberings::find(size_t access, int64_t colour, c
       if (names[n].holds != Holds::Coordinates) continue;
       IndexArray& array = levels[k].arrays[n].array;
       array = (*numbering)(array);
-      seen.bytes += size_t(array.size()) * size_t(array.width());
+      seen.bytes += array.bytes();
     }
   }
   if (numbered) seen.pattern = std::make_shared<const Pattern>(pattern.format(), pattern.dims(), std::move(levels));

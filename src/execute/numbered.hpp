@@ -22,12 +22,14 @@ class Numberings {
  public:
   explicit Numberings(const plan::Plan& plan) : plan_(plan) {}
 
-  /// Where ghosts come to lie: behind the home piece that a colour reads, or in a piece of its own with all else that it reads, as
+  /// Where ghosts come to lie: around or behind the home piece that a colour reads, or in a piece of its own with all else that it reads, as
   /// where pieces are on devices, and the home piece may be elsewhere.
   enum class Ghosts : uint8_t { BehindHomes, Apart };
   /// No numbers yet. Of these groups those are numbered whose coordinates are stored by what no step cuts.
   void bind(std::vector<NumberedGroup> groups, Tasks& tasks, Ghosts ghosts);
   const std::vector<NumberedGroup>& groups() const { return groups_; }
+  /// By the colours of this rank, of a group that is chosen for, else by numbers.
+  plan::FoundBy found_by(size_t group) const;
   /// What an operand that is about to be fetched is to be numbered by, of each colour of this rank. Pieces that store the
   /// coordinates are there, or nothing is numbered by them; all that is found by them comes from `homes`, by access.
   std::vector<PieceNumbers> of(size_t access, const Tasks::Pieces& pieces, const std::vector<const Home*>& homes);
@@ -45,7 +47,7 @@ class Numberings {
   }
 
  private:
-  // What an operand has behind a home piece.
+  // What an operand has around a home piece.
   struct Continuation {
     size_t access;
     int64_t home;
@@ -71,6 +73,14 @@ class Numberings {
                                     const std::vector<const Home*>& homes);
   ColourNumbers choose(const NumberedGroup& group, int64_t colour, const Tasks::Pieces& pieces,
                        const std::vector<const Home*>& homes);
+  // Ghosts where their coordinates are; none where there are too many places between, or some are somebody's.
+  std::optional<ColourNumbers> around(const NumberedGroup& group, const Numbering& numbering,
+                                      const std::vector<OwnRows>& own, size_t array_bytes) const;
+  // Rows around each home piece that has those, for one who reads it with so many more.
+  std::vector<Continuation> take(const NumberedGroup& group, const Range& own_rows, const Range& rows,
+                                 const std::vector<OwnRows>& own) const;
+  // What arrays of numbers would take.
+  static size_t array_bytes(const NumberedGroup& group, int64_t colour, const Tasks::Pieces& pieces);
   OwnRows find_own(const LevelOfAccess& located, const Home& home, int64_t colour, const runtime::Space& coordinates,
                    const Tasks::Pieces& pieces);
   bool has_too_many_lists(const NumberedGroup& group, const runtime::Space& coordinates) const;

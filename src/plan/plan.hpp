@@ -153,9 +153,16 @@ enum class Returns : uint8_t {
   Joined,    // sparse: likewise, but for elements that are cut between colours
   Merged,    // sparse: by coordinate, at home
 };
+/// How what is gathered is found by what others store, on all ranks: what takes more stands later.
+enum class FoundBy : uint8_t {
+  Coordinates,  // all of it is at home, or lies in a piece of its own just as it is numbered
+  Around,       // ghosts lie around the home piece, each where its coordinate is
+  Numbers,      // coordinates are stored once more as numbers
+};
 /// What is known of a plan once it is bound to data.
 struct PlanFacts {
   std::vector<NumberedGroup> numbered = {};
+  std::vector<FoundBy> found_by = {};                // by group
   std::vector<std::optional<Travels>> travels = {};  // by access; none of those that are brought step by step
   std::optional<Returns> returns = {};
 };

@@ -156,17 +156,23 @@ class PlanPrinter {
 
   // Where the values of a dense operand lie that are found by what others store.
   void numbers(size_t number, const std::string& indent) {
-    for (const NumberedGroup& group : facts_.numbered)
+    for (size_t g = 0; g < facts_.numbered.size(); g++) {
+      const NumberedGroup& group = facts_.numbered[g];
+      FoundBy how = g < facts_.found_by.size() ? facts_.found_by[g] : FoundBy::Numbers;
       for (const LevelOfAccess& at : group.located) {
-        if (at.access != number) continue;
+        if (at.access != number || how == FoundBy::Coordinates) continue;
         std::string by = join(group.stored, ", ", [&](const LevelOfAccess& from) {
           return name(plan_.accesses[from.access], {from.level, LevelPart::Positions, Name::whole});
         });
         const AccessPlan& located = plan_.accesses[number];
         bool stays = at.level == 0 && !is_cut_by_steps(located);
-        out_ += fmt::format("{}  {} {}: found by numbers in {}\n", indent, level(located, at.level),
-                            stays ? "at home, then ghosts" : "where it occurs", by);
+        out_ += fmt::format("{}  {} {}: found by {}{}\n", indent, level(located, at.level),
+                            how == FoundBy::Around ? "at home, ghosts around it"
+                            : stays                ? "at home, then ghosts"
+                                                   : "where it occurs",
+                            how == FoundBy::Around ? "" : "numbers in ", by);
       }
+    }
   }
 
   // The loops that an access depends on name its colours.

@@ -54,7 +54,7 @@ class Home {
   /// Where in the whole tensor the positions of a piece begin. Of ordered homes.
   int64_t base(int64_t colour, size_t level) const;
 
-  /// Who has which rows behind the pieces of all homes of this pattern (`Storage::make_room`).
+  /// Who has which rows around the pieces of all homes of this pattern (`Storage::make_room`).
   Tails& tails() const { return *plan_->tails; }
 
   /// Are values of a piece somebody else's? Whoever wants to write clones it first.

@@ -131,8 +131,18 @@ void exchange(runtime::Transport& transport, const std::vector<ArrivingBytes>& a
 
 JoinedPattern::JoinedPattern(const Format& format, const std::vector<int64_t>& dims, ScalarType type,
                              const std::vector<Range>& ranges, std::vector<Part> parts)
+    : JoinedPattern(format, dims, type, ranges, std::move(parts), nullptr) {}
+
+JoinedPattern::JoinedPattern(const Format& format, const std::vector<int64_t>& dims, ScalarType type,
+                             const std::vector<Range>& ranges, std::vector<Part> parts, const Lender* lender)
     : format_(of_one_piece(format)), dims_(dims), type_(type), parts_(std::move(parts)) {
-  for (size_t k = 0; k < format.order(); k++) place(k, ranges[size_t(format.mode_order()[k])]);
+  for (size_t k = 0; k < format.order(); k++) place(k, ranges[size_t(format.mode_order()[k])], lender);
+}
+
+PatternHandle JoinedPattern::in_place(const Pattern& from, const SlicePositions& slice, ScalarType type,
+                                      const std::vector<Range>& ranges, Part part) {
+  Lender lender{from, slice};
+  return JoinedPattern(from.format(), from.dims(), type, ranges, {std::move(part)}, &lender).finish();
 }
 
 Joined::Joined(JoinedPattern pattern, ScalarType type) : pattern_(std::move(pattern)), type_(type) {
@@ -154,7 +164,7 @@ Range JoinedPattern::positions_of(size_t part) const {
   return {first, first + parts_[part].counts.back()};
 }
 
-void JoinedPattern::place(size_t k, Range range) {
+void JoinedPattern::place(size_t k, Range range, const Lender* lender) {
   Level level{k, range};
   bool listed = !format_.levels()[k].arrays().empty();
   for (size_t p = 0; p < parts_.size(); p++) {
@@ -167,13 +177,15 @@ void JoinedPattern::place(size_t k, Range range) {
     level.positions =
         checked_positions(parents(k), range.size(), k + 1 == dims_.size() ? size_of(type_) : sizeof(int32_t),
                           fmt::format("storing dimension {} (size {}) densely", dimension, dims_[dimension]));
-  make_rooms(level);
+  make_rooms(level, lender);
   levels_.push_back(std::move(level));
 }
 
-void JoinedPattern::make_rooms(Level& level) const {
+void JoinedPattern::make_rooms(Level& level, const Lender* lender) const {
   size_t k = level.number, dimension = size_t(format_.mode_order()[k]);
-  for (const LevelArray& array : format_.levels()[k].arrays()) {
+  std::span<const LevelArray> arrays = format_.levels()[k].arrays();
+  for (size_t n = 0; n < arrays.size(); n++) {
+    const LevelArray& array = arrays[n];
     bool segments = array.holds == Holds::Segments;
     int64_t size = level.positions;
     if (segments) {
@@ -181,12 +193,27 @@ void JoinedPattern::make_rooms(Level& level) const {
       size = checked_positions(parents(k), 1, sizeof(int32_t), what) + 1;
     }
     IndexWidth width = segments ? width_for(level.positions) : coordinate_width(dims_[dimension]);
-    Room room{array.holds, width, Buffer::uninitialized(size_t(size) * size_t(width))};
-    for (size_t p = 0; segments && k > 0 && p < parts_.size(); p++)
-      room.begins.push_back(
-          Buffer::uninitialized(size_t(parents(k, parts_[p]) + 1) * size_t(width_for(parts_[p].counts[k]))));
-    level.rooms.push_back(std::move(room));
+    Room& room = level.rooms.emplace_back(Room{array.holds, width, {}});
+    if (segments || !lender) room.bytes = Buffer::uninitialized(size_t(size) * size_t(width));
+    if (lender) take(*lender, k, n, room);
+    else if (segments && k > 0)
+      for (const Part& part : parts_)
+        room.begins.push_back(Buffer::uninitialized(size_t(parents(k, part) + 1) * size_t(width_for(part.counts[k]))));
   }
+}
+
+// Coordinates lie where the lender has them, as wide as they are to be; where rows begin is counted anew.
+void JoinedPattern::take(const Lender& lender, size_t k, size_t array, Room& room) {
+  const IndexArray& from = lender.pattern.level(k).arrays[array].array;
+  const SlicePositions& slice = lender.slice;
+  if (room.holds == Holds::Segments) {
+    if (k > 0) room.begins.push_back(begins_below(from, slice[k - 1], slice[k]).own);
+    return;
+  }
+  Outgoing coordinates = coordinates_at(from, slice[k], room.width);
+  auto* first = const_cast<std::byte*>(coordinates.bytes.data());  // nobody writes to the arrays of a pattern
+  room.bytes = from.width() == room.width ? Buffer::borrowed({first, coordinates.bytes.size()}, from.owner())
+                                          : std::move(coordinates.own);
 }
 
 std::vector<std::span<std::byte>> JoinedPattern::incoming(size_t part) {

@@ -57,6 +57,10 @@ class JoinedPattern {
   JoinedPattern(const Format& format, const std::vector<int64_t>& dims, ScalarType type,
                 const std::vector<Range>& ranges, std::vector<Part> parts);
 
+  /// The piece is one part, of which coordinates are read where they lie; nothing is brought.
+  static PatternHandle in_place(const Pattern& from, const SlicePositions& slice, ScalarType type,
+                                const std::vector<Range>& ranges, Part part);
+
   const Format& format() const { return format_; }
   /// In storage order.
   const std::vector<Part>& parts() const { return parts_; }
@@ -84,10 +88,19 @@ class JoinedPattern {
     std::vector<Room> rooms = {};
   };
 
+  // The slice that the one part is.
+  struct Lender {
+    const Pattern& pattern;
+    const SlicePositions& slice;
+  };
+  JoinedPattern(const Format& format, const std::vector<int64_t>& dims, ScalarType type,
+                const std::vector<Range>& ranges, std::vector<Part> parts, const Lender* lender);
+
   int64_t parents(size_t k) const { return k == 0 ? 1 : levels_[k - 1].positions; }
   int64_t parents(size_t k, const Part& part) const { return k == 0 ? 1 : part.counts[k - 1]; }
-  void place(size_t k, Range range);
-  void make_rooms(Level& level) const;
+  void place(size_t k, Range range, const Lender* lender);
+  void make_rooms(Level& level, const Lender* lender) const;
+  static void take(const Lender& lender, size_t k, size_t array, Room& room);
   void join_begins(const Level& level, Room& room) const;
 
   Format format_;

@@ -87,7 +87,7 @@ uint64_t hash(const Rows& rows) {
   out.all(std::span<const int64_t>(rows.dims));
   out.word(uint64_t(rows.type));
   for (const IndexArray* array : {&rows.pos, &rows.crd})
-    out.bytes(static_cast<const std::byte*>(array->data()), size_t(array->size()) * size_t(array->width()));
+    out.bytes(static_cast<const std::byte*>(array->data()), array->bytes());
   out.bytes(rows.values.data(), rows.values.size());
   return out.value();
 }

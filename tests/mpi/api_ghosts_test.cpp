@@ -26,6 +26,21 @@ struct Matrix {
     for (int64_t row = 0; row < n; row++)
       for (int64_t e = pick(in_row + 1); e > 0; e--) stored[{row, pick(n)}] = double(pick(3) + 1);
   }
+  // All that is at most so far from the diagonal.
+  static Matrix band(int64_t n, int64_t width) {
+    Matrix out(n, 0, 0);
+    for (int64_t row = 0; row < n; row++)
+      for (int64_t column = std::max<int64_t>(0, row - width); column <= std::min(n - 1, row + width); column++)
+        out.stored[{row, column}] = double((row + column) % 3 + 1);
+    return out;
+  }
+  // The first rows have most of the elements.
+  static Matrix skewed(int64_t n) {
+    Matrix out(n, 11, 1);
+    for (int64_t row = 0; row < n / 8; row++)
+      for (int64_t column = row % 2; column < n; column += 1 + n / 100) out.stored[{row, column}] = double(row % 3 + 1);
+    return out;
+  }
 
   Tensor<double> tensor(const char* name) const {
     Tensor<double> out(name, {n, n}, CSR);
@@ -67,21 +82,57 @@ void fill(Tensor<double>& tensor, const std::vector<double>& values) {
 // Of few elements, so that ranks have none; of many, so that memory has no room behind them by itself.
 const std::vector<int64_t> sizes{1, 2, 3, 7, 50, 3000};
 
+void expect_right_of_both(int64_t n, const Matrix& b, const Matrix& e) {
+  Tensor<double> B = b.tensor("B"), E = e.tensor("E"), x = vector("x", n), y = vector("y", n), z = vector("z", n);
+  std::vector<double> wanted = start_vector(n);
+  fill(x, wanted);
+  for (int round = 0; round < 4; round++) {
+    y(i) = B(i, j) * x(j);
+    z(i) = E(i, j) * x(j);
+    EXPECT_EQ(gathered(y), b * wanted);
+    EXPECT_EQ(gathered(z), e * wanted);
+    x(i) = min(y(i) + z(i), 5.0);
+    std::vector<double> sums = b * wanted, more = e * wanted;
+    for (size_t r = 0; r < sums.size(); r++) wanted[r] = std::min(sums[r] + more[r], 5.0);
+    EXPECT_EQ(gathered(x), wanted) << n << " rows, round " << round;
+  }
+}
+
 TEST(Ghosts, OfStatementsThatReadOneVectorAreEachTheirOwn) {
+  for (int64_t n : sizes) expect_right_of_both(n, Matrix(n, 1, 3), Matrix(n, 2, 6));
+}
+
+// Behind what it owns and around it; around it, twice, of which one comes too late.
+TEST(Ghosts, OfStatementsThatReadOneVectorLieAroundItAndBehind) {
   for (int64_t n : sizes) {
-    Matrix b(n, 1, 3), e(n, 2, 6);
-    Tensor<double> B = b.tensor("B"), E = e.tensor("E"), x = vector("x", n), y = vector("y", n), z = vector("z", n);
+    expect_right_of_both(n, Matrix::band(n, 2), Matrix(n, 2, 6));
+    expect_right_of_both(n, Matrix(n, 2, 6), Matrix::band(n, 2));
+    expect_right_of_both(n, Matrix::band(n, 1), Matrix::band(n, 40));
+  }
+}
+
+// Non-zeros are dealt out of a matrix that lives by rows: what the first colours have are runs of what is at home.
+TEST(Pieces, ThatAreRunsAtHomeAreSeenThereAlsoWhenValuesChange) {
+  IndexVar f("f"), fp("fp"), fo("fo"), fi("fi");
+  Machine M{Grid(std::max(2, Session::instance().transport().size()))};
+  for (int64_t n : {7, 50, 900}) {
+    Matrix b = Matrix::skewed(n);
+    Tensor<double> B = b.tensor("B"), x = vector("x", n), y = vector("y", n), t = vector("t", n);
     std::vector<double> wanted = start_vector(n);
     fill(x, wanted);
+    y(i) = B(i, j) * x(j);
+    y.schedule().fuse(i, j, f).pos(f, fp, B(i, j)).divide(fp, fo, fi, M.x).distribute(fo);
     for (int round = 0; round < 4; round++) {
+      EXPECT_EQ(gathered(y), b * wanted) << n << " rows, round " << round;
+      if (n > 7) { EXPECT_EQ(y.report().pieces[0].moved["B(i,j)"].copied, 0) << "the first rows are there"; }
+      if (round % 2) {
+        std::vector<double> values(B.values().begin(), B.values().end());
+        for (double& v : values) v += 1;
+        B.set_values(values);
+      } else B(i, j) = B(i, j) + B(i, j);  // in place, or in other memory
+      for (auto& [at, value] : b.stored) value = round % 2 ? value + 1 : 2 * value;
       y(i) = B(i, j) * x(j);
-      z(i) = E(i, j) * x(j);
-      EXPECT_EQ(gathered(y), b * wanted);
-      EXPECT_EQ(gathered(z), e * wanted);
-      x(i) = min(y(i) + z(i), 5.0);
-      std::vector<double> sums = b * wanted, more = e * wanted;
-      for (size_t r = 0; r < sums.size(); r++) wanted[r] = std::min(sums[r] + more[r], 5.0);
-      EXPECT_EQ(gathered(x), wanted) << n << " rows, round " << round;
+      y.schedule().fuse(i, j, f).pos(f, fp, B(i, j)).divide(fp, fo, fi, M.x).distribute(fo);
     }
   }
 }

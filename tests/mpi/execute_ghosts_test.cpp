@@ -168,6 +168,56 @@ TEST(Ghosts, OfSeveralOperandsThatOneCoordinateLeadsTo) {
                 {{"c(j)", 1, 1}, {"d(j)", 1, 1}});
 }
 
+// ---- ghosts that lie where their coordinates are ----
+
+// Only elements beside the diagonal, as far from it as that.
+void keep_band(reference::DenseArray& B, int64_t width) {
+  test::each_element(B.dims, [&](const std::vector<int64_t>& at, size_t position) {
+    if (std::abs(at[0] - at[1]) > width) B.values[position] = Scalar(0.0);
+  });
+}
+
+// Nothing is numbered then: what comes to the matrix is nothing. Statements that read the same operand beside it number theirs.
+TEST(Ghosts, LieAroundTheHomeWhereNothingIsBetween) {
+  runtime::testkit::on_ranks([&](Transport& t) {
+    for (auto [statement, largest_row] : {std::pair("a(i) = B(i,j) * c(j)", 1), {"A(i,k) = B(i,j) * c(j,k)", 300}})
+      for (int64_t pieces : {2, 3, 4})
+        for (int64_t width : {1, 3, 30}) {
+          bool vector = largest_row == 1;
+          PlacedProgram program = test::parse_placed(
+              {.statement = statement,
+               .formats = "B:ds",
+               .sizes = {{"i", 30}, {"j", 30}, {"k", 300}},
+               .machine = std::to_string(pieces),
+               .distributions = {vector ? "a(x) -> M(x)" : "A(x,y) -> M(x)", "B(x,y) -> M(x)",
+                                 vector ? "c(x) -> M(x)" : "c(x,y) -> M(x)"},
+               .schedule = std::string(vector ? "" : "reorder(i,j,k); ") + "divide(i,io,ii,M.x); distribute(io)"});
+          reference::Arrays data = test::draw_data(program, uint64_t(width), 1);
+          reference::DenseArray& B = data.at(program.tensors.at("B"));
+          keep_band(B, width);
+          PlacedRun run(t, program, data);
+          SCOPED_TRACE(std::string(statement) + ", a band of " + std::to_string(width) + " over " +
+                       std::to_string(pieces));
+          std::string access = vector ? "c(j)" : "c(j,k)";
+          std::vector<int64_t> wanted = ghosts(B, 1, pieces, Dealt::Rows);
+          for (int round = 0; round < 3; round++) {
+            run.compute();
+            expect_right(program, data, run);
+            Report report = run.report();
+            for (int64_t c = 0; c < pieces; c++) {
+              EXPECT_EQ(report.pieces[size_t(c)].moved[access].piece, 8 * largest_row * wanted[size_t(c)]) << c;
+              EXPECT_EQ(report.pieces[size_t(c)].moved["B(i,j)"].piece, 0)
+                  << "of colour " << c << " nothing is numbered";
+            }
+            EXPECT_EQ(report.total(access).copied, 0);
+            run.fill("c", double(round + 2));
+            fill_data(data, program, "c", double(round + 2));
+          }
+          if (t.allreduce(int32_t(::testing::Test::HasFailure()), runtime::ReduceOp::Max)) return;
+        }
+  });
+}
+
 // ---- pieces of their own: exact all the same ----
 
 // The largest piece of an operand, and that everything is right, with what is the case in the definition.

@@ -36,6 +36,14 @@ Fetch::State::State(Transport& t, const Home& home, const FetchRequest& request)
   find_pieces(home);
 }
 
+size_t FetchedPiece::pattern_bytes() const {
+  size_t sum = 0;
+  for (const LevelArrays& level : pattern->levels())
+    for (const NamedArray& of_level : level.arrays)
+      if (!of_level.array.is_borrowed()) sum += of_level.array.bytes();
+  return sum;
+}
+
 void Fetch::State::connect(const Home& home, const Partition& held, const Partition& needed, Instances from,
                            Instances own) {
   std::vector<runtime::Match> matches = runtime::match(transport, held, needed, runtime::Sources::AnyLocal);
@@ -79,19 +87,18 @@ void Fetch::State::allocate() {
   for (int64_t c = colours.lo; c < colours.hi; c++) {
     FetchedPiece& p = piece(c);
     const runtime::Instance& before = (*users)[c];
-    if (p.pattern && !p.continued) p.own.emplace(p.pattern, before.type());
+    if (p.pattern && !p.in_home) p.own.emplace(p.pattern, before.type());
     if (p.staged) p.staged->buffer()->reserve(runtime::bytes_for(before.layout().extent(), before.type()));
   }
   released = false;
 }
 
-// A piece that continues one of the home lies where that does.
-void Fetch::State::place_behind(FetchedPiece& piece, const Home& home) {
-  const Storage& base = home.piece(piece.continued->home);
-  size_t bytes = size_t(piece.pattern->nnz()) * size_of(home.type());
-  if (piece.own && piece.own->value_address() == base.value_address()) return;
-  auto* first = const_cast<std::byte*>(base.value_address());  // what is written lies behind the home's
-  piece.own.emplace(piece.pattern, home.type(), memory::Buffer::borrowed({first, bytes}));
+void Fetch::State::place_in_home(FetchedPiece& piece, const Home& home) {
+  auto* first = const_cast<std::byte*>(home.piece(piece.in_home->home).value_address() + piece.in_home->first);
+  if (piece.own && piece.own->value_address() == first) return;
+  // What is written lies around what is the home's.
+  std::span bytes{first, size_t(piece.pattern->nnz()) * size_of(home.type())};
+  piece.own.emplace(piece.pattern, home.type(), memory::Buffer::borrowed(bytes));
 }
 
 void Fetch::State::prepare(const Home& home) {
@@ -100,10 +107,13 @@ void Fetch::State::prepare(const Home& home) {
   memory::Purpose purpose(what);
   if (released) allocate();
   // Several may continue one of the home: it comes to lie where it stays before they look where that is.
-  for (const FetchedPiece& p : pieces)
-    if (p.continued) home.piece(p.continued->home).make_room(size_t(p.pattern->nnz()) * size_of(home.type()));
+  for (const FetchedPiece& p : pieces) {
+    if (!p.continues()) continue;
+    auto bytes = std::ptrdiff_t(p.pattern->nnz()) * std::ptrdiff_t(size_of(home.type()));
+    home.piece(p.in_home->home).make_room(size_t(bytes + p.in_home->first), size_t(-p.in_home->first));
+  }
   for (FetchedPiece& p : pieces)
-    if (p.continued) place_behind(p, home);
+    if (p.in_home) place_in_home(p, home);
 }
 
 void Fetch::State::start(const Home& home) {
@@ -115,7 +125,8 @@ void Fetch::State::start(const Home& home) {
     for (int64_t c = colours.lo; c < colours.hi; c++) {
       const FetchedPiece& p = piece(c);
       const runtime::Instance& before = (*users)[c];
-      fresh.add(p.pattern && !p.staged ? instance_of(*p.own, before.shared_layout(), copies) : before);
+      bool comes = p.own && !p.staged && (!p.in_home || p.continues());
+      fresh.add(comes ? instance_of(*p.own, before.shared_layout(), copies) : before);
     }
     users = std::move(fresh);
     exchange->rebind(moved_to(*sources, home), *users);
@@ -167,14 +178,14 @@ void Fetch::finish() { state_->finish(); }
 void Fetch::release() { state_->release(); }
 size_t Fetch::pattern_bytes() const {
   size_t sum = 0;
-  for (const FetchedPiece& p : state_->pieces) sum += p.pattern ? p.pattern->bytes() : 0;
+  for (const FetchedPiece& p : state_->pieces) sum += p.pattern ? p.pattern_bytes() : 0;
   return sum;
 }
 const Storage& Fetch::operator[](int64_t colour) const { return *state_->piece(colour).storage; }
 size_t Fetch::bytes(int64_t colour) const {
   const FetchedPiece& p = state_->piece(colour);
   if (p.home) return 0;
-  return p.storage->bytes() - (p.continued ? p.continued->before : 0);
+  return p.in_home ? p.pattern_bytes() + p.in_home->ghosts : p.storage->bytes();
 }
 int64_t Fetch::base(int64_t colour) const { return state_->piece(colour).base; }
 bool Fetch::local_values_come_first() const {
@@ -182,9 +193,9 @@ bool Fetch::local_values_come_first() const {
 }
 plan::Travels Fetch::travels(int64_t colour) const {
   const FetchedPiece& p = state_->piece(colour);
-  if (p.home || p.storage->nnz() == 0) return plan::Travels::Nothing;
+  if (p.home || p.storage->nnz() == 0 || (p.in_home && !p.continues())) return plan::Travels::Nothing;
   if (!p.storage->format().is_dense()) return plan::Travels::Arrays;
-  return p.continued ? plan::Travels::Ghosts : plan::Travels::Values;
+  return p.in_home ? plan::Travels::Ghosts : plan::Travels::Values;
 }
 const Shares& Fetch::homes() const { return state_->homes; }
 int64_t Fetch::bytes_received() const { return state_->exchange ? state_->exchange->bytes_received() : 0; }

@@ -1,7 +1,7 @@
 // Brings to the colours of this rank the pieces that they need of one access: planned once for a pattern, run whenever
 // the values have changed. A piece that is a home piece of this rank already stays where it is; of others only what is
 // needed travels, and what it is stored as is made once. A dense piece whose coordinates have numbers (`Numbering`) may continue
-// a home piece: behind that, in its memory, come the ghosts.
+// a home piece: around that, in its memory, come the ghosts.
 #pragma once
 #include <memory>
 #include <optional>
@@ -21,7 +21,7 @@ using Ranges = std::vector<std::optional<Range>>;
 /// What the dense levels of a piece have places for, where that is not a range of coordinates.
 struct PieceNumbers {
   std::vector<std::optional<Numbering>> dims;  // by dimension
-  /// The home colour whose piece it continues: the outermost level has the rows of that one, and rows behind it are free for the
+  /// The home colour whose piece it continues: the outermost level has the rows of that one, and rows around it are free for the
   /// ghosts. All else are ranges that it covers.
   std::optional<int64_t> continues = {};
 

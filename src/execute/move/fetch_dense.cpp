@@ -92,7 +92,7 @@ Fetch::State::PlannedPiece Fetch::State::plan_box(const DenseHome& home, const F
   return {needed & box, Layout::box(box)};
 }
 
-// Places for what has numbers, behind those of a home piece where it continues one.
+// Places for what has numbers, around those of a home piece where it continues one.
 Fetch::State::PlannedPiece Fetch::State::plan_numbered(const DenseHome& home, const FetchRequest& request,
                                                        int64_t colour) {
   FetchedPiece& p = piece(colour);
@@ -105,7 +105,7 @@ Fetch::State::PlannedPiece Fetch::State::plan_numbered(const DenseHome& home, co
     Range& range = ranges[d];
     if (const std::optional<Numbering>& numbering = numbers.dims[d]) {
       sets[d] = numbers.continues ? ghosts_of(*numbering, sets[d]) : all_of(*numbering, sets[d]);
-      range = {0, numbering->size()};
+      range = numbering->places();
       axes.push_back(numbering->axis());
     } else {
       range = numbers.continues ? home.box(*numbers.continues)[level]
@@ -119,8 +119,10 @@ Fetch::State::PlannedPiece Fetch::State::plan_numbered(const DenseHome& home, co
   p.pattern = dense_pattern(home.format(), home.home.dims(), ranges, home.home.type(), "a dense piece");
   if (!numbers.continues) return {comes, Layout::grid(std::move(axes))};
   const Numbering& rows = *numbers.dims[size_t(home.format().mode_order()[0])];
-  int64_t row = p.pattern->nnz() / rows.size();
-  p.continued = {*numbers.continues, size_t(rows.behind * row) * size_of(home.home.type())};
+  int64_t row = p.pattern->nnz() / rows.places().size() * int64_t(size_of(home.home.type()));
+  int64_t front = rows.around ? rows.home.lo - rows.around->lo : 0;
+  int64_t ghosts = rows.around ? rows.around->size() - rows.home.size() : rows.ghosts.size();
+  p.in_home = {*numbers.continues, std::ptrdiff_t(-front * row), size_t(ghosts * row)};
   return {comes, Layout::grid(std::move(axes))};
 }
 
@@ -141,7 +143,7 @@ void Fetch::State::plan_dense(const Home& home, const FetchRequest& request) {
       layouts.push_back(std::move(planned.layout));
     }
     for (FetchedPiece& p : pieces)
-      if (p.pattern && !p.continued) p.own.emplace(p.pattern, home.type());
+      if (p.pattern && !p.in_home) p.own.emplace(p.pattern, home.type());
     prepare(home);
     for (int64_t c = colours.lo; c < colours.hi; c++) {
       Layout& layout = layouts[size_t(c - colours.lo)];

@@ -111,16 +111,18 @@ class Fetch::State::Slices {
 
   // Collective. The pieces of this rank without values; none of those that are home pieces.
   std::vector<PatternHandle> join() {
+    std::vector<PatternHandle> out(come_.size());
     std::vector<std::optional<JoinedPattern>> pieces(come_.size());
     std::vector<LeavingBytes> leaving;
     runtime::together(transport_, [&] {
       for (size_t c = 0; c < come_.size(); c++)
-        if (!home_piece(c)) pieces[c].emplace(joined(c));
+        if (in_home(c)) out[c] = in_place(c);
+        else if (!home_piece(c)) pieces[c].emplace(joined(c));
       // In the order in which they are expected. What stays is not.
       std::ranges::sort(given_, {}, [](const Given& gift) { return std::pair(gift.colour, gift.home); });
       for (const Given& gift : given_) {
         int to = state_.task_ranks.rank_of(gift.colour);
-        if (to == transport_.rank() && home_piece(size_t(gift.colour - state_.colours.lo))) continue;
+        if (to == transport_.rank() && stays(size_t(gift.colour - state_.colours.lo))) continue;
         leaving.push_back({to, outgoing(home_.piece(gift.home).pattern(), gift.cut)});
       }
     });
@@ -130,10 +132,9 @@ class Fetch::State::Slices {
         arriving.push_back({state_.home_ranks.rank_of(int64_t(piece->parts()[p].source)), piece->incoming(p)});
     spdistal::exchange(transport_, arriving, leaving);
     return runtime::together(transport_, [&] {
-      std::vector<PatternHandle> out;
-      for (std::optional<JoinedPattern>& piece : pieces)
-        out.push_back(piece ? std::move(*piece).finish() : PatternHandle());
-      return out;
+      for (size_t c = 0; c < out.size(); c++)
+        if (pieces[c]) out[c] = std::move(*pieces[c]).finish();
+      return std::move(out);
     });
   }
 
@@ -143,6 +144,21 @@ class Fetch::State::Slices {
     bool is = !request_.copy && parts.size() == 1 &&
               state_.is_home_piece(home_, request_.ranges[c], parts[0].home, parts[0].positions.size());
     return is ? std::optional(parts[0].home) : std::nullopt;
+  }
+  // What follows each other in a home piece of this rank, and is all that a colour gets. Devices have copies of whole pieces, and who
+  // lends arrays was told that pieces are copies.
+  std::optional<FetchedPiece::InHome> in_home(size_t c) const {
+    const std::vector<Slice>& parts = come_[c];
+    bool is = !request_.copy && !request_.moves && parts.size() == 1 && home_.colours().contains(parts[0].home) &&
+              !home_piece(c);
+    if (!is || home_.piece(parts[0].home).pattern().is_lent()) return std::nullopt;
+    return FetchedPiece::InHome{parts[0].home, parts[0].positions.lo * std::ptrdiff_t(size_of(home_.type())), 0};
+  }
+  // How many elements come.
+  int64_t size(size_t c) const {
+    int64_t sum = 0;
+    for (const Slice& slice : come_[c]) sum += slice.positions.size();
+    return sum;
   }
   // Where in the whole the positions of the split level begin.
   int64_t base(size_t c) const {
@@ -192,11 +208,22 @@ class Fetch::State::Slices {
     for (std::vector<Slice>& parts : come_) std::ranges::sort(parts, {}, &Slice::home);
   }
 
+  bool stays(size_t c) const { return home_piece(c) || in_home(c); }
+
+  std::vector<Range> ranges(size_t c) const { return ranges_of(home_, request_.ranges[c], come_[c]); }
+  static Part part_of(const Slice& slice) { return {size_t(slice.home), slice.coordinates.lo, slice.counts}; }
   JoinedPattern joined(size_t c) const {
     std::vector<Part> parts;
-    for (const Slice& slice : come_[c]) parts.push_back({size_t(slice.home), slice.coordinates.lo, slice.counts});
-    return {home_.format(), home_.dims(), home_.type(), ranges_of(home_, request_.ranges[c], come_[c]),
-            std::move(parts)};
+    for (const Slice& slice : come_[c]) parts.push_back(part_of(slice));
+    return {home_.format(), home_.dims(), home_.type(), ranges(c), std::move(parts)};
+  }
+  PatternHandle in_place(size_t c) const {
+    const Slice& slice = come_[c][0];
+    int64_t colour = state_.colours.lo + int64_t(c);
+    auto gift = std::ranges::find_if(
+        given_, [&](const Given& given) { return given.colour == colour && given.home == slice.home; });
+    return JoinedPattern::in_place(home_.piece(slice.home).pattern(), gift->cut, home_.type(), ranges(c),
+                                   part_of(slice));
   }
 
   State& state_;
@@ -221,7 +248,13 @@ bool Fetch::State::plan_slices(const Home& home, const FetchRequest& request, co
       FetchedPiece& p = pieces[c];
       p.base = slices.base(c);
       p.home = slices.home_piece(c);
-      if (p.home) {
+      p.in_home = slices.in_home(c);
+      p.pattern = patterns[c];
+      if (p.in_home) {
+        require(p.pattern->nnz() == slices.size(c), "a run of a home piece has a value for each position");
+        place_in_home(p, home);
+      }
+      if (p.home || p.in_home) {
         needed.push_back(Space(1));
         own.add(Instance(home.type(), Layout::compact(Space(1))));
         continue;

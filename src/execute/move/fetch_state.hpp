@@ -6,21 +6,26 @@
 namespace spdistal {
 
 struct FetchedPiece {
-  // A home piece that it continues, in the memory of that.
-  struct Continued {
-    int64_t home;   // its colour
-    size_t before;  // bytes before the first of the ghosts: others may have something in between
+  // It lies where a home piece does: is a run of its elements, or continues it with what comes, the ghosts.
+  struct InHome {
+    int64_t home;          // its colour
+    std::ptrdiff_t first;  // bytes from the first value of that to its own
+    size_t ghosts;         // bytes
   };
 
   std::optional<int64_t> home;  // the home colour whose piece it is
   PatternHandle pattern = {};   // of its own, where it is none of the home
-  std::optional<Continued> continued = {};
+  std::optional<InHome> in_home = {};
   std::optional<Storage> own;
   const Storage* storage = nullptr;
   int64_t base = 0;
   // Of values that do not come in storage order: the place in `staged` of each position, -1 where there is none.
   std::vector<int64_t> order;
   std::optional<runtime::Instance> staged;
+
+  bool continues() const { return in_home && in_home->ghosts > 0; }
+  /// Of index arrays that are its own.
+  size_t pattern_bytes() const;
 };
 
 struct Fetch::State {
@@ -88,7 +93,7 @@ struct Fetch::State {
   PlannedPiece plan_numbered(const DenseHome& home, const FetchRequest& request, int64_t colour);
 
   void allocate();
-  void place_behind(FetchedPiece& piece, const Home& home);
+  void place_in_home(FetchedPiece& piece, const Home& home);
   MemoryBound memory(const Home& home) const;
   void say_changed();
   void find_pieces(const Home& home);

@@ -10,7 +10,8 @@ namespace spdistal {
 using runtime::Axis;
 
 Axis Numbering::axis() const {
-  Axis out{{}, size()};
+  if (around) return {{{*around, 0}}, around->size()};
+  Axis out{{}, places().size()};
   int64_t next = behind;
   bool placed = home.size() == 0;
   auto place_home = [&] {
@@ -44,10 +45,10 @@ IndexArray mapped(const IndexArray& coordinates, int64_t size, F&& f) {
 // By a table where that is hardly larger than the array, else by search.
 IndexArray Numbering::operator()(const IndexArray& coordinates) const {
   Axis all = axis();
-  if (all.runs.empty()) return coordinates;
+  if (around || all.runs.empty()) return coordinates;
   Range hull{all.runs.front().range.lo, all.runs.back().range.hi};
   if (hull.size() / 8 > coordinates.size())
-    return mapped(coordinates, size(), [&](int64_t x) {
+    return mapped(coordinates, all.size, [&](int64_t x) {
       auto run = std::ranges::upper_bound(all.runs, x, {}, [](const Axis::Run& r) { return r.range.hi; });
       return run->first + (x - run->range.lo);
     });
@@ -56,9 +57,9 @@ IndexArray Numbering::operator()(const IndexArray& coordinates) const {
     I* number = table.data();
     for (const Axis::Run& run : all.runs)
       for (int64_t x = run.range.lo; x < run.range.hi; x++) number[x - hull.lo] = I(run.first + (x - run.range.lo));
-    return mapped(coordinates, size(), [&](int64_t x) { return number[x - hull.lo]; });
+    return mapped(coordinates, all.size, [&](int64_t x) { return number[x - hull.lo]; });
   };
-  return width_for(size()) == IndexWidth::Int32 ? by_table(int32_t()) : by_table(int64_t());
+  return width_for(all.size) == IndexWidth::Int32 ? by_table(int32_t()) : by_table(int64_t());
 }
 
 }  // namespace spdistal

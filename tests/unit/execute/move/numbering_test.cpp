@@ -29,7 +29,7 @@ std::map<int64_t, int64_t> by_definition(const Numbering& numbering) {
 
 TEST(Numbering, CountsWhatIsAtHomeAndThenTheGhosts) {
   Numbering numbering{{4, 8}, 4, Space::from_intervals({{2, 3}, {9, 10}, {11, 12}})};
-  EXPECT_EQ(numbering.size(), 7);
+  EXPECT_EQ(numbering.places().size(), 7);
   IndexArray numbers = numbering(array_of<int32_t>({11, 4, 2, 7, 9, 2}));
   std::vector<int64_t> found;
   for (int64_t k = 0; k < numbers.size(); k++) found.push_back(numbers[k]);
@@ -61,6 +61,18 @@ TEST(Numbering, IsThatOfItsDefinitionForAnyCoordinates) {
     for (size_t k = 0; k < coordinates.size(); k++) ASSERT_EQ(numbers[int64_t(k)], wanted.at(coordinates[k]));
     if (!coordinates.empty()) { EXPECT_EQ(numbers.width(), IndexWidth::Int32) << "as narrow as numbers are"; }
   }
+}
+
+TEST(Numbering, LeavesCoordinatesAsTheyAreWhereGhostsLieAroundTheHome) {
+  Numbering numbering{{4, 8}, 4, Space::from_intervals({{2, 4}, {8, 9}}), Range{2, 9}};
+  EXPECT_EQ(numbering.places(), (Range{2, 9}));
+  runtime::Axis axis = numbering.axis();
+  ASSERT_EQ(axis.runs.size(), 1u);
+  EXPECT_EQ(axis.runs[0].range, (Range{2, 9}));
+  EXPECT_EQ(axis.runs[0].first, 0);
+  EXPECT_EQ(axis.size, 7);
+  IndexArray coordinates = array_of<int32_t>({8, 4, 2});
+  EXPECT_EQ(numbering(coordinates).address(), coordinates.address());
 }
 
 TEST(Numbering, HasTheRunsOfItsCoordinatesInOrder) {
