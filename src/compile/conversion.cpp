@@ -71,7 +71,7 @@ Converted insert_conversions(const Assignment& assignment) {
         return notation::Access{known.to, access.indices};
     std::string name = access.tensor.symbol().name();
     std::vector<LevelFormat> levels = format.levels();
-    if (exact.contains(access.tensor) && has_places_for_more(levels)) levels.assign(levels.size(), Compressed);
+    if (exact.contains(access.tensor) && has_places_for_more(levels)) levels.assign(levels.size(), listing_level());
     TensorVar copy({Symbol(name.empty() ? "" : name + "'"), access.tensor.type(), access.tensor.dims(),
                     filled_like(Format(levels, wanted), format)});
     std::vector<IndexVar> all = without_windows(access.indices);

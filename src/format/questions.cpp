@@ -14,4 +14,6 @@ bool is_ordered(const LevelFormat& level) { return level.properties().ordered; }
 
 bool fills_between(const LevelFormat& level) { return level.properties().fills; }
 
+LevelFormat listing_level() { return Compressed; }
+
 }  // namespace spdistal

@@ -16,5 +16,7 @@ bool continues_tuples(const Format& format, size_t k);
 bool is_ordered(const LevelFormat& level);
 /// Does a level store what lies between the coordinates that occur?
 bool fills_between(const LevelFormat& level);
+/// A level that lists the coordinates which occur, in order, and nothing else: what temporaries are made of.
+LevelFormat listing_level();
 
 }  // namespace spdistal

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "format/questions.hpp"
 #include "level/kernel.hpp"
 #include "notation/arithmetic.hpp"
 
@@ -34,8 +35,11 @@ ConcreteStatement insert_workspace(const ConcreteStatement& statement, const std
   Pieces size = statement.provenance.root(last)->size;
   out.provenance.roots.push_back({read, size});
   ScalarType type = type_of_total(assign->op, type_of(assign->rhs), assign->lhs.tensor.type());
-  TensorVar workspace(
-      {Symbol("w"), type, {size.extent()}, Format({Compressed}).filled(identity(assign->op, type)), Origin::Temporary});
+  TensorVar workspace({Symbol("w"),
+                       type,
+                       {size.extent()},
+                       Format({listing_level()}).filled(identity(assign->op, type)),
+                       Origin::Temporary});
   Access element = assign->lhs;
   std::replace(element.indices.begin(), element.indices.end(), last, read);
   Stmt producer = Assign{Access{workspace, {last}}, assign->op, assign->rhs};

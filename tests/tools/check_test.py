@@ -156,6 +156,14 @@ class Check(unittest.TestCase):
         text = "bool f(const LevelFormat& level) { return level.properties().full; }\n"
         self.refused("src/ir/x.cpp", text, "src/ir/x.cpp:1: properties(): ask a function of the level")
 
+    def test_a_level_that_the_compiler_names_is_refused(self):
+        level = "#pragma once\ninline constexpr levels::Listed Listed;\n"
+        code, text = self.check(**{"include/spdistal/levels/listed.hpp": level,
+                                   "src/lower/x.cpp": "Format f({Listed});  // Listed\nauto s = \"Listed\";\n"})
+        self.assertNotEqual(code, 0)
+        self.assertIn("src/lower/x.cpp:1: Listed: the compiler names no level", text)
+        self.assertNotIn("src/lower/x.cpp:2", text)
+
     def test_an_abi_that_includes_anything_of_the_project_is_refused(self):
         self.refused("include/spdistal/abi.h", "#include <spdistal/error.hpp>\n", "abi.h stands alone")
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "format/questions.hpp"
 #include "notation/arithmetic.hpp"
 #include "runtime/transport/agree.hpp"
 #include "tensor/distribute.hpp"
@@ -79,7 +80,7 @@ Coordinates entries_of(const Home& part, const notation::Access& lhs, const std:
 void assign_window(runtime::Transport& transport, const Home& part, const Assignment& said, Home& whole) {
   Coordinates mine = runtime::together(transport, [&] { return entries_of(part, said.lhs, whole.dims()); });
   // Where they belong: with the shares of the whole tensor. Those by position are of all its elements, so that all ranks see all.
-  Format list(std::vector<LevelFormat>(whole.order(), Compressed), whole.format().mode_order());
+  Format list(std::vector<LevelFormat>(whole.order(), listing_level()), whole.format().mode_order());
   bool everywhere = is_dealt_by_position(whole.shares());
   Shares shares = whole.shares();
   if (everywhere)
