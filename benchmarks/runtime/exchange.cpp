@@ -9,8 +9,8 @@
 #include <random>
 #include <set>
 
+#include "base/blocks.hpp"
 #include "measure.hpp"
-#include "runtime/partition/by_bounds.hpp"
 #include "runtime/partition/match.hpp"
 #include "runtime/region/exchange.hpp"
 #include "runtime/region/region.hpp"
@@ -50,7 +50,8 @@ Space random_columns(uint64_t seed, Range among, int64_t count) {
 
 void compare(Transport& t, const char* name, int64_t n, const std::vector<Space>& ghosts, int repeat) {
   ColourGrid grid({2});
-  Partition rows = by_blocks(grid, Rect{{0, n}}, std::vector<int>{0});
+  Range half = block(n, 2, 0);
+  Partition rows(grid, Space::interval(0, n), {Space::interval(0, half.hi), Space::interval(half.hi, n)});
   Region x(t, "x", ScalarType::Float64, rows);
   int me = t.rank(), peer = 1 - me;
   // What is owned stays where it is; ghosts come into memory of their own.

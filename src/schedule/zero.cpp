@@ -46,8 +46,6 @@ class Vanishing : public TruthSets {
 
 }  // namespace
 
-bool vanishes_with(const Stmt& stmt, const Access& access) { return Vanishing(access)(stmt); }
-
 std::optional<Expr> survivor(const Stmt& stmt, const Access& access) {
   Vanishing vanishing(access);
   return vanishing(stmt) ? std::nullopt : vanishing.survivor;

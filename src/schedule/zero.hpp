@@ -4,12 +4,9 @@
 
 namespace spdistal::schedule {
 
-/// Does the statement leave everything as it is wherever `access` stores nothing? What is assigned has no value of its own there
-/// (`notation/presence.hpp`), and what it is then changes nothing: 0 is added, inf is taken into a minimum, a result that starts
-/// at its fill value may be set to it.
-bool vanishes_with(const notation::Stmt& stmt, const notation::Access& access);
-
-/// The part of the statement that does not vanish, for an error; empty where all of it does.
+/// The part of the statement that does not vanish, for an error. Empty where all of it leaves everything as it is wherever `access`
+/// stores nothing: what is assigned has no value of its own there (`notation/presence.hpp`), and what it is then changes nothing: 0
+/// is added, inf is taken into a minimum, a result that starts at its fill value may be set to it.
 std::optional<notation::Expr> survivor(const notation::Stmt& stmt, const notation::Access& access);
 
 }  // namespace spdistal::schedule

@@ -9,7 +9,6 @@
 #include "mpi/allocations.hpp"
 #include "mpi/cases.hpp"
 #include "mpi/exchanges.hpp"
-#include "runtime/partition/by_bounds.hpp"
 #include "runtime/partition/copy.hpp"
 #include "runtime/partition/image_by_value.hpp"
 

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "mpi/cases.hpp"
-#include "runtime/partition/by_bounds.hpp"
 #include "runtime/records/deliver.hpp"
 #include "runtime/records/sort_globally.hpp"
 #include "spdistal/error.hpp"

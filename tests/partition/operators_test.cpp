@@ -9,9 +9,8 @@
 #include "runtime/partition/flatten.hpp"
 #include "runtime/partition/image.hpp"
 #include "runtime/partition/image_by_value.hpp"
+#include "runtime/partition/intersection.hpp"
 #include "runtime/partition/preimage.hpp"
-#include "runtime/partition/projection.hpp"
-#include "runtime/partition/set_operations.hpp"
 
 namespace spdistal::runtime {
 namespace {
@@ -83,31 +82,6 @@ TEST(ByBounds, GivesEachColourWhatIsWithinItsBounds) {
       Points expected;
       for (const Point& x : points_of(universe))
         if (bounds[size_t(c)].contains(x)) expected.insert(x);
-      ASSERT_EQ(p[c], space_of(dims, expected));
-    }
-  }
-}
-
-TEST(ByBlocks, DividesNamedDimensionsAndReplicatesAlongTheOthers) {
-  Random random(13);
-  for (int round = 0; round < rounds; round++) {
-    int dims = int(pick(random, 1, 3));
-    ColourGrid grid = random_grid(random);
-    std::vector<int64_t> extents;
-    for (int k = 0; k < dims; k++) extents.push_back(pick(random, 0, 5));
-    std::vector<int> divides;
-    for (int k = 0; k < grid.order(); k++) divides.push_back(int(pick(random, -1, dims - 1)));
-    Partition p = by_blocks(grid, Rect::of_extents(extents), divides);
-    for (int64_t c = 0; c < grid.count(); c++) {
-      auto point = grid.point_of(c);
-      Points expected;
-      for (const Point& x : all_points(extents)) {
-        bool in = true;
-        for (size_t k = 0; k < divides.size(); k++)
-          if (size_t d = size_t(divides[k]); divides[k] >= 0)
-            in = in && block_of(extents[d], grid.extents()[k], x[d]) == point[k];
-        if (in) expected.insert(x);
-      }
       ASSERT_EQ(p[c], space_of(dims, expected));
     }
   }
@@ -187,7 +161,6 @@ void check_pos_operators(uint64_t seed) {
     auto preimages = over_parts(random, down, level.parents(), [&](Range part) {
       return preimage(down, parents, PosPart<I>(level.pos, part).local());
     });
-    Partition hull = preimage_hull(down, parents, PosPart<I>(level.pos, {0, level.parents()}).local());
     for (int64_t c = 0; c < grid.count(); c++) {
       auto child = [&](int64_t p, int64_t q) { return level.pos[size_t(p)] <= q && q < level.pos[size_t(p) + 1]; };
       ASSERT_EQ(images[size_t(c)], where(level.positions(), [&](int64_t q) {
@@ -200,14 +173,10 @@ void check_pos_operators(uint64_t seed) {
           if (child(p, q)) return true;
         return false;
       };
-      Space exact(1), filled(1);
-      for (const Range& interval : down[c].sides()) {
-        Space met = where(level.parents(), [&](int64_t p) { return meets(p, interval); });
-        exact = exact | met;
-        filled = filled | Space(met.bounding());
-      }
+      Space exact(1);
+      for (const Range& interval : down[c].sides())
+        exact = exact | where(level.parents(), [&](int64_t p) { return meets(p, interval); });
       ASSERT_EQ(preimages[size_t(c)], exact);
-      ASSERT_EQ(hull[c], filled);
     }
   }
 }
@@ -220,31 +189,6 @@ TEST(ImageAndPreimage, WorkWhereThePiecesPositionsAreBeyond32Bits) {
   LocalPos<int32_t> pos{entries, 10, far};
   EXPECT_EQ(image(Space::interval(11, 13), pos), Space::interval(far + 2, far + 5));
   EXPECT_EQ(preimage(Space::interval(far + 1, far + 3), pos), Space::from_intervals({{10, 11}, {12, 13}}));
-  EXPECT_EQ(preimage_hull(Space::interval(far + 1, far + 3), pos), Space::interval(10, 13));
-}
-
-TEST(Projection, AndLiftAgreeWithTheirDefinitionsPerColour) {
-  Random random(18);
-  for (int round = 0; round < rounds; round++) {
-    Partition p = random_partition(random, random_grid(random), 3, 3);
-    std::vector<int> order{0, 1, 2};
-    std::shuffle(order.begin(), order.end(), random);
-    order.resize(size_t(pick(random, 1, 3)));
-    Partition below = project(p, order), above = lift(below, order, Rect{{0, 3}, {0, 3}, {0, 3}});
-    for (int64_t c = 0; c < p.colours(); c++) {
-      auto image = [&](const Point& x) {
-        Point y;
-        for (int k : order) y.push_back(x[size_t(k)]);
-        return y;
-      };
-      Points expected, expected_above;
-      for (const Point& x : points_of(p[c])) expected.insert(image(x));
-      for (const Point& x : all_points({3, 3, 3}))
-        if (expected.count(image(x))) expected_above.insert(x);
-      ASSERT_EQ(below[c], space_of(int(order.size()), expected));
-      ASSERT_EQ(above[c], space_of(3, expected_above));
-    }
-  }
 }
 
 TEST(Flattening, AgreesWithRowMajorNumbers) {
@@ -282,32 +226,19 @@ TEST(Flattening, RefusesNumbersBeyond63Bits) {
   EXPECT_THROW(expand(Space::interval(0, big), big), InternalError);
 }
 
-TEST(SetOperations, CombineThePiecesOfEachColour) {
+TEST(Intersection, IsThatOfThePiecesOfEachColour) {
   Random random(20);
   for (int round = 0; round < rounds; round++) {
     ColourGrid grid = random_grid(random);
     int dims = int(pick(random, 1, 3));
     Partition p = random_partition(random, grid, dims, 4), q = random_partition(random, grid, dims, 4);
-    Partition both = intersection(p, q), either = union_of(p, q), rest = difference(p, q);
+    Partition both = intersection(p, q);
     for (int64_t c = 0; c < grid.count(); c++) {
-      Points a = points_of(p[c]), b = points_of(q[c]), in_both, in_either = a, in_rest;
-      in_either.insert(b.begin(), b.end());
-      for (const Point& x : a) (b.count(x) ? in_both : in_rest).insert(x);
+      Points a = points_of(p[c]), b = points_of(q[c]), in_both;
+      for (const Point& x : a)
+        if (b.count(x)) in_both.insert(x);
       ASSERT_EQ(both[c], space_of(dims, in_both));
-      ASSERT_EQ(either[c], space_of(dims, in_either));
-      ASSERT_EQ(rest[c], space_of(dims, in_rest));
     }
-  }
-}
-
-TEST(Spread, RepeatsPiecesAlongTheDimensionsOfTheGridThatAreNotNamed) {
-  Random random(21);
-  Partition p = random_partition(random, ColourGrid({2, 3}), 1, 9);
-  ColourGrid larger({3, 4, 2});
-  Partition q = spread(p, larger, std::vector<int>{2, 0});
-  for (int64_t c = 0; c < larger.count(); c++) {
-    auto at = larger.point_of(c);
-    EXPECT_EQ(q[c], p[p.grid().colour_at(std::vector<int64_t>{at[2], at[0]})]);
   }
 }
 

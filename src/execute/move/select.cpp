@@ -7,14 +7,15 @@
 #include "base/require.hpp"
 #include "level/kernel.hpp"
 #include "level/level.hpp"
+#include "runtime/partition/by_bounds.hpp"
 #include "runtime/partition/by_value_ranges.hpp"
 #include "runtime/partition/by_value_set.hpp"
 #include "runtime/partition/copy.hpp"
 #include "runtime/partition/flatten.hpp"
 #include "runtime/partition/image.hpp"
 #include "runtime/partition/image_by_value.hpp"
+#include "runtime/partition/intersection.hpp"
 #include "runtime/partition/preimage.hpp"
-#include "runtime/partition/set_operations.hpp"
 #include "tensor/iterate.hpp"
 
 namespace spdistal {
@@ -131,11 +132,12 @@ class Selector {
     size_t dim = access_.dims[s.out.level];
     switch (s.op) {
       case Op::ByBounds:
-        if (s.colouring == plan::Colouring::NonZero)
-          return by_colour(s.out, [&](const Need& need) {
-            Range r = runtime::common({need.positions->lo - base_, need.positions->hi - base_}, {0, level.positions});
-            return runtime::is_empty(r) ? Space(1) : Space::interval(r.lo, r.hi);
-          });
+        if (s.colouring == plan::Colouring::NonZero) {
+          std::vector<runtime::Rect> bounds;
+          for (const Need& need : needs_)
+            bounds.push_back(runtime::Rect{{need.positions->lo - base_, need.positions->hi - base_}});
+          return runtime::by_bounds(grid_, universe(s.out), bounds);
+        }
         return by_colour(s.out, [&](const Need& need) {
           return dense_positions(level, parents_of(piece_, s.out.level), need.coordinates[dim]);
         });

@@ -3,8 +3,7 @@
 //   crd     0 3 1 5 0 4      ranges: a = [0,3) b = [3,6)
 //   colour  a b a b a b
 //
-// Ranges may overlap, be empty, and leave coordinates out. Of the positions that are here; `collect` (collect.hpp)
-// joins what the ranks found. Time O(n log colours + size of the result).
+// Ranges may overlap, be empty, and leave coordinates out. Of the positions that are here. Time O(n log colours + size of the result).
 #pragma once
 #include "runtime/partition/index_array.hpp"
 #include "runtime/partition/partition.hpp"

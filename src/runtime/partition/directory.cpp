@@ -82,25 +82,4 @@ std::vector<ColouredSpace> Directory::send_to_blocks(const std::vector<ColouredS
   return take_all(deal(transport_, messages_of(std::move(to))), box_.dims());
 }
 
-Partition collect(Transport& transport, const ColourGrid& grid, const Space& universe,
-                  const std::vector<ColouredSpace>& found) {
-  Mapping mapping(grid.count(), transport.size());
-  std::vector<Writer> to(static_cast<size_t>(transport.size()));
-  for (const ColouredSpace& item : found)
-    if (!item.set.empty()) put(to[size_t(mapping.rank_of(item.colour))], item);
-  Range mine = mapping.colours_of(transport.rank());
-  std::vector<std::vector<Space>> parts(static_cast<size_t>(mine.size()));
-  for (ColouredSpace& item : take_all(deal(transport, messages_of(std::move(to))), universe.dims()))
-    parts[size_t(item.colour - mine.lo)].push_back(std::move(item.set));
-  std::vector<Space> pieces;
-  for (const auto& part : parts) pieces.push_back(unite(universe.dims(), part));
-  return Partition(grid, universe, mine, std::move(pieces));
-}
-
-Partition collect(Transport& transport, const Partition& partial) {
-  std::vector<ColouredSpace> found;
-  for (int64_t c = partial.known().lo; c < partial.known().hi; c++) found.push_back({c, partial[c]});
-  return collect(transport, partial.grid(), partial.universe(), found);
-}
-
 }  // namespace spdistal::runtime

@@ -48,11 +48,4 @@ class Directory {
 /// The pieces of the colours that the mapping gives this rank.
 std::vector<ColouredSpace> pieces_here(const Transport& transport, const Partition& p);
 
-/// Collective. P[d] = the union of what all ranks found for d, known on the rank of d and only there: how partial
-/// results of the operators, each of the part of an array that a rank holds, become a partition.
-Partition collect(Transport& transport, const ColourGrid& grid, const Space& universe,
-                  const std::vector<ColouredSpace>& found);
-/// The same from the pieces that a partial partition knows here.
-Partition collect(Transport& transport, const Partition& partial);
-
 }  // namespace spdistal::runtime

@@ -211,34 +211,4 @@ std::vector<Match> match(Transport& transport, const Partition& held, const Part
   return merge(std::move(matches), dims);
 }
 
-Partition owned(Transport& transport, const Partition& held) {
-  Range mine = Mapping(held.colours(), transport.size()).colours_of(transport.rank());
-  std::vector<Space> pieces(static_cast<size_t>(mine.size()), Space(held.dims()));
-  for (Match& m : match(transport, held, held, Sources::Owners))
-    if (m.source == m.user) pieces[size_t(m.source - mine.lo)] = std::move(m.elements);
-  return Partition(held.grid(), held.universe(), mine, std::move(pieces));
-}
-
-Facts facts(Transport& transport, const Partition& p) {
-  Directory directory(transport, p);
-  std::vector<Space> here;
-  for (ColouredSpace& item : directory.send_to_blocks(pieces_here(transport, p))) here.push_back(std::move(item.set));
-  Space universe = p.universe();
-  // What is outside the box no block answers for.
-  bool complete = contains(Space(directory.box()), universe) || universe.empty();
-  if (complete) complete = contains(unite(p.dims(), here), universe & directory.block_here());
-  int32_t answers[] = {are_disjoint(here), complete};
-  transport.allreduce(answers, 2, ScalarType::Int32, ReduceOp::Min);
-  return {answers[0] != 0, answers[1] != 0};
-}
-
-Partition ask_holders(Transport& transport, const Partition& held, const Partition& question, const Space& universe,
-                      const std::function<Space(int64_t, const Space&)>& answer) {
-  Range mine = Mapping(held.colours(), transport.size()).colours_of(transport.rank());
-  std::vector<ColouredSpace> found;
-  for (const Match& m : match(transport, held, question, Sources::Everyone, Unheld::Skip))
-    if (mine.contains(m.source)) found.push_back({m.user, answer(m.source, m.elements)});
-  return collect(transport, question.grid(), universe, found);
-}
-
 }  // namespace spdistal::runtime

@@ -33,20 +33,4 @@ enum class Unheld {
 std::vector<Match> match(Transport& transport, const Partition& held, const Partition& needed, Sources sources,
                          Unheld unheld = Unheld::Refuse);
 
-/// Collective. P[c] = held[c] \ ∪ { held[b] : b < c }, for the colours of this rank.
-Partition owned(Transport& transport, const Partition& held);
-
-struct Facts {
-  bool disjoint, complete;
-  bool operator==(const Facts&) const = default;
-};
-/// Collective. Whether a distributed partition is disjoint and complete, the same answer on all ranks.
-Facts facts(Transport& transport, const Partition& p);
-
-/// Collective. P'[d] = ∪_c answer(c, owned[c] ∩ P[d]): each part of the question is answered on the rank that holds
-/// what it is about. With `held` the parents of each rank's part of pos, this is the distributed image; with the
-/// positions below them, the preimage; with the positions of each part of crd, the image by value.
-Partition ask_holders(Transport& transport, const Partition& held, const Partition& question, const Space& universe,
-                      const std::function<Space(int64_t source, const Space& part)>& answer);
-
 }  // namespace spdistal::runtime

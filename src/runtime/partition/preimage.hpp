@@ -3,8 +3,7 @@
 //   positions  a a a b b      pos  0 2 2 5
 //   parents    0: a   1: (has none, in no piece)   2: a b
 //
-// Of the parents that are here. The hull fills the gaps that parents without positions leave: for each maximal interval
-// of P[c], all parents from the first to the last that it meets; two binary searches instead of a walk.
+// Of the parents that are here.
 #pragma once
 #include "runtime/partition/index_array.hpp"
 #include "runtime/partition/partition.hpp"
@@ -15,10 +14,5 @@ template <class I>
 Space preimage(const Space& positions, const LocalPos<I>& pos);
 template <class I>
 Partition preimage(const Partition& positions, const Space& parents, const LocalPos<I>& pos);
-
-template <class I>
-Space preimage_hull(const Space& positions, const LocalPos<I>& pos);
-template <class I>
-Partition preimage_hull(const Partition& positions, const Space& parents, const LocalPos<I>& pos);
 
 }  // namespace spdistal::runtime

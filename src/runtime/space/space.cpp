@@ -174,34 +174,6 @@ Space unite(int dims, std::span<const Space> sets) {
   return unite(dims, sets.first(half)) | unite(dims, sets.subspan(half));
 }
 
-Space project(const Space& set, std::span<const int> dims) {
-  if (dims.empty()) return point_if(!set.empty());
-  std::vector<Range> sides;
-  sides.reserve(set.rect_count() * dims.size());
-  for_each_rect(set, [&](std::span<const Range> rect) {
-    for (int dim : dims) sides.push_back(rect[size_t(dim)]);
-  });
-  return Space::from_rects(int(dims.size()), sides);
-}
-
-Space lift(const Space& set, std::span<const int> dims, const Rect& box) {
-  require(set.dims() == int(dims.size()), "each dimension of the set is named once");
-  if (box.dims() == 0) return point_if(!set.empty());
-  if (box.empty()) return Space(box.dims());
-  std::vector<Range> sides;
-  // Where nothing is clipped and dimensions keep their order, bands stay bands: the rest is the same in all.
-  bool canonical = std::ranges::is_sorted(dims);
-  for_each_rect(set, [&](std::span<const Range> rect) {
-    Rect above = box;
-    for (size_t k = 0; k < dims.size(); k++) {
-      above.set(dims[k], common(box[dims[k]], rect[k]));
-      canonical = canonical && above[dims[k]] == rect[k];
-    }
-    if (!above.empty()) sides.insert(sides.end(), above.sides().begin(), above.sides().end());
-  });
-  return canonical ? Space::from_canonical(box.dims(), std::move(sides)) : Space::from_rects(box.dims(), sides);
-}
-
 Space stretch(const Space& set, int64_t offset, int64_t stride) {
   std::vector<Range> out;
   for (const Range& x : set.sides()) {

@@ -81,11 +81,6 @@ bool contains(const Space& a, const Space& b);
 /// The union of all: O(n log n) for n intervals.
 Space unite(int dims, std::span<const Space> sets);
 
-/// { (x_d for d in dims) : x ∈ set }: the dimensions named, in the order named, each once.
-Space project(const Space& set, std::span<const int> dims);
-/// { y ∈ box : (y_d for d in dims) ∈ set }: the inverse of `project`, all points of the box above the set.
-Space lift(const Space& set, std::span<const int> dims, const Rect& box);
-
 /// Of one dimension: { offset + stride * x : x ∈ set }, and { x ≥ 0 : offset + stride * x ∈ set }.
 Space stretch(const Space& set, int64_t offset, int64_t stride);
 Space shrink(const Space& set, int64_t offset, int64_t stride);

@@ -127,19 +127,6 @@ void Transport::allreduce(void* values, size_t count, ScalarType type, ReduceOp 
   for (size_t r = 1; r < size_t(size()); r++) combine_values(values, all.data() + r * bytes, count, type, op);
 }
 
-void Transport::reduce_scatter(const void* in, void* out, std::span<const int64_t> counts, ScalarType type) {
-  size_t mine = size_t(counts[size_t(rank())]) * size_of(type);
-  std::vector<int64_t> out_bytes, in_bytes(static_cast<size_t>(size()), int64_t(mine));
-  for (int64_t count : counts) out_bytes.push_back(count * int64_t(size_of(type)));
-  std::vector<std::byte> parts(mine * size_t(size()));
-  int64_t total = std::accumulate(out_bytes.begin(), out_bytes.end(), int64_t(0));
-  alltoallv({static_cast<const std::byte*>(in), size_t(total)}, out_bytes, parts, in_bytes);
-  if (mine == 0) return;
-  memory::copy_bytes(out, parts.data(), mine);
-  for (size_t r = 1; r < size_t(size()); r++)
-    combine_values(out, parts.data() + r * mine, mine / size_of(type), type, ReduceOp::Sum);
-}
-
 void Transport::exclusive_scan(std::span<int64_t> values) {
   std::vector<int64_t> all(values.size() * size_t(size()));
   std::vector<int64_t> counts(static_cast<size_t>(size()), int64_t(values.size_bytes()));

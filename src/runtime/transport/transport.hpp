@@ -81,8 +81,6 @@ class Transport {
                          std::span<const int64_t> in_counts);
   /// Each value is combined over the ranks, in rank order: the same bits every time.
   virtual void allreduce(void* values, size_t count, ScalarType type, ReduceOp op);
-  /// in holds counts[r] values for rank r, for every r; out gets the sums of this rank's, added in rank order.
-  void reduce_scatter(const void* in, void* out, std::span<const int64_t> counts, ScalarType type);
   /// Each value becomes the sum of those of the lower ranks.
   void exclusive_scan(std::span<int64_t> values);
 

@@ -49,32 +49,6 @@ TEST(Space, MembershipAgreesWithIteration) {
   }
 }
 
-TEST(Space, ProjectionAndLiftAgreeWithTheirDefinitions) {
-  Random random(3);
-  for (int round = 0; round < 500; round++) {
-    int dims = int(pick(random, 1, 4));
-    Space a = random_space(random, dims, 4, 4);
-    std::vector<int> order(static_cast<size_t>(dims));
-    for (int k = 0; k < dims; k++) order[size_t(k)] = k;
-    std::shuffle(order.begin(), order.end(), random);
-    order.resize(size_t(pick(random, 0, dims)));
-    auto image = [&](const Point& p) {
-      Point q;
-      for (int k : order) q.push_back(p[size_t(k)]);
-      return q;
-    };
-    Points below;
-    for (const Point& p : points_of(a)) below.insert(image(p));
-    Space projected = project(a, order);
-    ASSERT_EQ(projected, space_of(int(order.size()), below));
-    std::vector<int64_t> extents(size_t(dims), 5);
-    Points above;
-    for (const Point& p : all_points(extents))
-      if (below.count(image(p))) above.insert(p);
-    ASSERT_EQ(lift(projected, order, Rect::of_extents(extents)), space_of(dims, above));
-  }
-}
-
 TEST(Space, StretchAndShrinkAgreeWithTheirDefinitions) {
   Random random(3);
   for (int round = 0; round < 1000; round++) {
