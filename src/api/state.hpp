@@ -111,5 +111,7 @@ void prepare(TensorState& result, StatementState& statement);
 void run(TensorState& result, StatementState& statement);
 /// Collective. Tries schedules for the statement that was said last of a tensor, and gives it the fastest.
 Tuned tune(TensorState& result, const TuneOptions& options);
+/// Collective. The same of a statement that waits for nothing.
+Tuned tune(TensorState& result, StatementState& statement, const TuneOptions& options);
 
 }  // namespace spdistal

@@ -10,7 +10,9 @@
 #include "api/state.hpp"
 #include "api/waiting.hpp"
 #include "base/hash.hpp"
+#include "base/text.hpp"
 #include "compile/candidates.hpp"
+#include "compile/described.hpp"
 #include "compile/positions.hpp"
 #include "machine/print.hpp"
 #include "schedule/apply.hpp"
@@ -24,6 +26,12 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+struct Tried {
+  double seconds;  // the fastest of several runs, of the slowest rank
+  size_t candidate;
+  std::string schedule;
+};
 
 class Tuner {
  public:
@@ -40,30 +48,32 @@ class Tuner {
   Tuned run() {
     std::string key = this->key();
     if (std::optional<Candidate> kept = options_.again ? std::nullopt : find(key)) try {
-        take(trial(*kept));
-        return {text(*kept), {}, true};
-      } catch (const UserError&) {}                // data of the same rough shape for which it cannot be run
-    std::vector<std::pair<double, size_t>> times;  // and which
+        Tuned out = take(*kept);
+        out.found = true;
+        return out;
+      } catch (const UserError&) {}  // data of the same rough shape for which it cannot be run
+    std::vector<Tried> tried;
     auto try_from = [&](size_t first) {
-      for (size_t k = first; k < candidates_.size() && !is_late(times.size()); k++)
-        if (std::optional<double> seconds = time(candidates_[k])) times.emplace_back(*seconds, k);
-      std::sort(times.begin(), times.end());
+      for (size_t k = first; k < candidates_.size() && !is_late(tried.size()); k++)
+        if (std::optional<Tried> one = time(k)) tried.push_back(std::move(*one));
+      std::stable_sort(tried.begin(), tried.end(),
+                       [](const Tried& a, const Tried& b) { return a.seconds < b.seconds; });
     };
     try_from(0);
     // Of the fastest cut that is spelled out, what is inside of it.
-    for (auto [seconds, k] : times) {
-      if (candidates_[k].commands.empty()) continue;
+    auto spelled_out =
+        std::ranges::find_if(tried, [&](const Tried& one) { return !candidates_[one.candidate].commands.empty(); });
+    if (spelled_out != tried.end()) {
       size_t before = candidates_.size();
-      for (Candidate& more : refinements(statement_, Candidate(candidates_[k]))) candidates_.push_back(std::move(more));
+      for (Candidate& more : refinements(statement_, Candidate(candidates_[spelled_out->candidate])))
+        candidates_.push_back(std::move(more));
       try_from(before);
-      break;
     }
-    Tuned out;
-    for (auto [seconds, k] : times) out.trials.push_back({candidates_[k].label, text(candidates_[k]), seconds});
-    const Candidate& best = candidates_[fastest(times)];
-    take(trial(best));
-    out.schedule = text(best);
+    if (tried.empty()) return take(candidates_.front());  // is refused, and says why
+    const Candidate& best = candidates_[fastest(tried)];
     if (transport().rank() == 0) process().jit.cache().publish(key, best.label);
+    Tuned out = take(best);
+    for (const Tried& one : tried) out.trials.push_back({candidates_[one.candidate].label, one.schedule, one.seconds});
     return out;
   }
 
@@ -84,9 +94,9 @@ class Tuner {
   // What decides: the statement with its formats and schedule, the machine, and how large and how skewed the data is, roughly.
   std::string key() const {
     Printer names(ArgumentText::Name);
-    std::string text =
-        fmt::format("{}\n{}\n{} pieces, {} ranks, {} threads", names(statement_.assignment),
-                    this->text({"", statement_.commands}), pieces_, transport().size(), process().context.threads);
+    std::string text = fmt::format("{}\n{}\n{} pieces, {} ranks, {} threads", names(statement_.assignment),
+                                   this->text(statement_.scheduled, statement_.commands), pieces_, transport().size(),
+                                   process().context.threads);
     auto stored = [&](const TensorVar& tensor) {
       const auto& distribution = tensor.format().distribution();
       return fmt::format("\n{} {} {}", tensor.format().str(), name_of(tensor.type()),
@@ -107,11 +117,11 @@ class Tuner {
   }
 
   // What is chosen where nobody says, where nothing is clearly faster.
-  static size_t fastest(const std::vector<std::pair<double, size_t>>& times) {
+  static size_t fastest(const std::vector<Tried>& tried) {
     constexpr double clearly = 1.03, noise = 5e-6;
-    for (auto [seconds, k] : times)
-      if (k == 0 && seconds < clearly * times.at(0).first + noise) return k;
-    return times.at(0).second;
+    for (const Tried& one : tried)
+      if (one.candidate == 0 && one.seconds < clearly * tried.at(0).seconds + noise) return 0;
+    return tried.at(0).candidate;
   }
 
   std::optional<Candidate> find(const std::string& key) const {
@@ -135,10 +145,18 @@ class Tuner {
     return out;
   }
 
-  std::string text(const Candidate& candidate) const {
+  static std::string text(const ConcreteStatement& scheduled, const std::vector<Command>& commands) {
     Printer names;
-    names(schedule::apply(candidate.commands, statement_.initial).value());
-    return schedule::print(candidate.commands, names);
+    names(scheduled);
+    return schedule::print(commands, names);
+  }
+  // As it can be given; where it was chosen while it was compiled, what that was.
+  static std::string text(const StatementState& run) {
+    if (!run.commands.empty()) return text(run.scheduled, run.commands);
+    const Chosen& chosen = run.execution->compiled().chosen();
+    std::vector<Command> commands = chosen.commands;
+    commands.insert(commands.end(), chosen.inside.begin(), chosen.inside.end());
+    return chosen.conversions.empty() ? text(chosen.statement, commands) : "";
   }
 
   // As from one turn of a solver to the next, where vectors have other values: what pieces gather of them travels in every run.
@@ -147,11 +165,11 @@ class Tuner {
       if (operand->home && operand->var.format().is_dense()) operand->home->changed();
   }
 
-  // The fastest of several runs, of the slowest rank; nothing where it cannot be run.
-  std::optional<double> time(const Candidate& candidate) {
+  // Nothing where it cannot be run.
+  std::optional<Tried> time(size_t candidate) {
     constexpr int most = 50;  // of short ones: a few may all be interrupted
     constexpr double enough = 0.2;
-    StatementState tried = trial(candidate);
+    StatementState tried = trial(candidates_[candidate]);
     try {
       spdistal::run(result_, tried);  // compiles, plans and brings what stays
     } catch (const UserError&) { return {}; }
@@ -165,14 +183,21 @@ class Tuner {
       best = k == 0 ? here : std::min(best, here);
       spent += here;
     }
-    return as_on_first(best);
+    return Tried{as_on_first(best), candidate, text(tried)};
   }
 
-  void take(StatementState chosen) {
+  Tuned take(const Candidate& candidate) {
+    StatementState chosen = trial(candidate);
     spdistal::run(result_, chosen);
     statement_.scheduled = chosen.scheduled;
     statement_.commands = chosen.commands;
     statement_.execution = chosen.execution;
+    Tuned out;
+    out.schedule = text(chosen);
+    out.by_itself = chosen.commands.empty();
+    for (const Conversion& c : chosen.execution->compiled().chosen().conversions)
+      out.converted.push_back(shown(c.from));
+    return out;
   }
 
   TensorState& result_;
@@ -184,17 +209,26 @@ class Tuner {
   std::vector<Candidate> candidates_;
 };
 
+void check_can_tune(const TensorState& result, const StatementState& statement) {
+  if (statement.reads_result)
+    throw UserError(fmt::format("{} is read by its own statement: every try would change it", shown(result.var)),
+                    "tune a statement that computes it anew");
+  if (is_for_gpus(statement))
+    throw UserError("schedules are tried on processors, not on GPUs", "leave the schedule to be chosen, or give one");
+}
+
 }  // namespace
+
+Tuned tune(TensorState& result, StatementState& statement, const TuneOptions& options) {
+  check_can_tune(result, statement);
+  return Tuner(result, statement, options).run();
+}
 
 Tuned tune(TensorState& result, const TuneOptions& options) {
   std::shared_ptr<StatementState> statement = current_statement(result);
-  if (statement->reads_result)
-    throw UserError(fmt::format("{} is read by its own statement: every try would change it", shown(result.var)),
-                    "tune a statement that computes it anew");
-  if (is_for_gpus(*statement))
-    throw UserError("schedules are tried on processors, not on GPUs", "leave the schedule to be chosen, or give one");
+  check_can_tune(result, *statement);
   waiting().compute(result);
-  return Tuner(result, *statement, options).run();
+  return tune(result, *statement, options);
 }
 
 Tuned TensorBase::tune(const TuneOptions& options) {
@@ -202,8 +236,12 @@ Tuned TensorBase::tune(const TuneOptions& options) {
 }
 
 std::string Tuned::str() const {
-  std::string name = schedule.empty() ? "as chosen without a schedule" : schedule;
-  std::string out = fmt::format("tuned: {}{}\n", name, found ? " (found before)" : "");
+  std::string name = schedule.empty() ? "nothing is to be said" : schedule;
+  if (!converted.empty()) name = fmt::format("no schedule, as none says that {} is converted", enumerate(converted));
+  std::vector<std::string> marks;
+  if (by_itself) marks.push_back("chosen by itself");
+  if (found) marks.push_back("found before");
+  std::string out = fmt::format("tuned: {}{}\n", name, marks.empty() ? "" : " (" + join(marks, ", ") + ")");
   for (const Trial& trial : trials)
     out += fmt::format("  {:10.3f} ms  {}{}{}\n", trial.seconds * 1e3, trial.label, trial.schedule.empty() ? "" : ": ",
                        trial.schedule);

@@ -50,11 +50,11 @@ class Collector {
  public:
   explicit Collector(const ConcreteStatement& loops) : loops_(loops) {}
 
-  /// Keeps commands that are legal; gives the loops that they make.
+  /// Keeps commands that are legal, if there are any; gives the loops that they make.
   std::optional<ConcreteStatement> add(const std::string& label, const std::vector<Command>& commands) {
     Result<ConcreteStatement> made = schedule::apply(commands, loops_);
     if (!made) return {};
-    found_.push_back({label, commands});
+    if (!commands.empty()) found_.push_back({label, commands});
     return *made;
   }
   /// The same with the innermost loop in vectors too.

@@ -48,12 +48,34 @@ bool is_short(const ConcreteStatement& statement, const IndexVar& var) {
   return root && !root->size.grid_dim() && root->size.extent().is_literal() && *root->size.value() < few;
 }
 
+// Where it is legal.
+void add_inside(Chosen& chosen, const Command& command) {
+  Result<ConcreteStatement> done = schedule::apply(command, chosen.statement);
+  if (!done) return;
+  chosen.statement = *done;
+  chosen.inside.push_back(command);
+}
+
 // An innermost loop that sums over a dense range sums in vectors; over sparse ones the command has no effect.
-ConcreteStatement with_vectors(const ConcreteStatement& statement) {
+void add_vectors(Chosen& chosen) {
+  const ConcreteStatement& statement = chosen.statement;
   IndexVar inner = outer_loops(statement.body).back().var;
-  if (first_local(statement) == inner || !find_race(statement, inner) || is_short(statement, inner)) return statement;
-  Result<ConcreteStatement> vectors = schedule::apply(Parallelize{inner, CPUVector, Race::Auto}, statement);
-  return vectors ? *vectors : statement;
+  if (first_local(statement) == inner || !find_race(statement, inner) || is_short(statement, inner)) return;
+  add_inside(chosen, Parallelize{inner, CPUVector, Race::Auto});
+}
+
+Chosen with_threads(Chosen chosen) {
+  std::optional<IndexVar> outer = first_local(chosen.statement);
+  if (!outer) return chosen;
+  add_inside(chosen, Parallelize{*outer, CPUThread, NoRaces});
+  add_vectors(chosen);
+  return chosen;
+}
+
+Chosen with_gpu_threads(Chosen chosen) {
+  if (std::optional<IndexVar> outer = first_local(chosen.statement))
+    add_inside(chosen, Parallelize{*outer, GPUThread, Race::Auto});
+  return chosen;
 }
 
 // Equal shares of the non-zeros, where blocks of rows would be badly skewed.
@@ -72,15 +94,14 @@ std::optional<Chosen> over_non_zeros(Process& process, const Chosen& chosen, int
   commands.push_back(Distribute{{outer}});
   Result<ConcreteStatement> cut_up = schedule::apply(commands, statement);
   if (!cut_up) return {};
-  if (process.context.threads > 1 || unit != CPUThread)
-    if (Result<ConcreteStatement> parallel = schedule::apply(Parallelize{inner, unit, Race::Auto}, *cut_up))
-      cut_up = parallel;
-  if (unit == CPUThread) cut_up = with_vectors(*cut_up);
   Printer names;
   names(statement);
-  return Chosen{*cut_up, chosen.conversions, std::move(commands),
-                fmt::format("blocks of {} would have up to {:.1f} times their share of the non-zeros of {}",
-                            names.name(outer_loops(statement.body)[0].var), skew, names.name(walked->access.tensor))};
+  Chosen out{*cut_up, chosen.conversions, std::move(commands),
+             fmt::format("blocks of {} would have up to {:.1f} times their share of the non-zeros of {}",
+                         names.name(outer_loops(statement.body)[0].var), skew, names.name(walked->access.tensor))};
+  if (process.context.threads > 1 || unit != CPUThread) add_inside(out, Parallelize{inner, unit, Race::Auto});
+  if (unit == CPUThread) add_vectors(out);
+  return out;
 }
 
 // Is all that a position gives one number, which is added to others of its row, and the same whatever row that is?
@@ -146,8 +167,7 @@ size_t levels_to_deal_out(runtime::Transport& transport, const ConcreteStatement
 }
 
 // The positions of an operand inside of one piece, for the threads of a GPU.
-std::optional<ConcreteStatement> over_positions_on_gpu(Process& process, const ConcreteStatement& statement,
-                                                       const Homes& homes) {
+std::optional<Chosen> over_positions_on_gpu(Process& process, const ConcreteStatement& statement, const Homes& homes) {
   std::optional<Walked> walked = walked_operand(statement, homes);
   if (!walked || !(statement.result.format().is_dense() || shares_pattern(statement, walked->access))) return {};
   size_t levels = levels_to_deal_out(process.transport(), statement, *walked);
@@ -156,7 +176,7 @@ std::optional<ConcreteStatement> over_positions_on_gpu(Process& process, const C
   std::vector<Command> commands = into_positions(statement, walked->access, levels, position);
   commands.push_back(Parallelize{position, GPUThread, Race::Auto});
   Result<ConcreteStatement> out = schedule::apply(commands, statement);
-  return out ? std::optional(*out) : std::nullopt;
+  return out ? std::optional(Chosen{.statement = *out, .inside = std::move(commands)}) : std::nullopt;
 }
 
 Chosen with_conversions(const ScheduledStatement& statement) {
@@ -220,19 +240,9 @@ std::optional<IndexVar> first_local(const ConcreteStatement& statement) {
   return {};
 }
 
-ConcreteStatement over_threads(const ConcreteStatement& statement) {
-  std::optional<IndexVar> outer = first_local(statement);
-  if (!outer) return statement;
-  Result<ConcreteStatement> parallel = schedule::apply(Parallelize{*outer, CPUThread, NoRaces}, statement);
-  return with_vectors(parallel ? *parallel : statement);
-}
+ConcreteStatement over_threads(const ConcreteStatement& statement) { return with_threads({statement}).statement; }
 
-ConcreteStatement over_gpu(const ConcreteStatement& statement) {
-  std::optional<IndexVar> outer = first_local(statement);
-  if (!outer) return statement;
-  Result<ConcreteStatement> parallel = schedule::apply(Parallelize{*outer, GPUThread, Race::Auto}, statement);
-  return parallel ? *parallel : statement;
-}
+ConcreteStatement over_gpu(const ConcreteStatement& statement) { return with_gpu_threads({statement}).statement; }
 
 bool is_for_gpus(const ScheduledStatement& statement) {
   bool found = runs_on_gpu(statement.scheduled);
@@ -257,11 +267,10 @@ int64_t pieces_of(const ScheduledStatement& statement, int ranks) {
 Chosen choose(const ScheduledStatement& statement) {
   bool gpus = is_for_gpus(statement);
   if (!statement.commands.empty()) return {gpus ? completed(statement.scheduled) : statement.scheduled};
-  auto inside = gpus ? over_gpu : over_threads;
+  auto inside = gpus ? with_gpu_threads : with_threads;
   Chosen chosen = with_conversions(statement);
-  for (Conversion& c : chosen.conversions) c.statement = inside(c.statement);
-  chosen.statement = inside(chosen.statement);
-  return chosen;
+  for (Conversion& c : chosen.conversions) c.statement = inside({c.statement}).statement;
+  return inside(std::move(chosen));
 }
 
 Chosen choose(Process& process, const ScheduledStatement& statement, int64_t pieces, const Homes& homes) {
@@ -269,22 +278,20 @@ Chosen choose(Process& process, const ScheduledStatement& statement, int64_t pie
   if (!statement.commands.empty() || pieces <= 1) {
     Chosen chosen = choose(statement);
     if (!gpus || !statement.commands.empty() || !chosen.conversions.empty()) return chosen;
-    if (auto dealt = over_positions_on_gpu(process, statement.scheduled, homes)) chosen.statement = *dealt;
-    return chosen;
+    return over_positions_on_gpu(process, statement.scheduled, homes).value_or(std::move(chosen));
   }
-  auto inside = gpus ? over_gpu : over_threads;
+  auto inside = gpus ? with_gpu_threads : with_threads;
   Chosen chosen = with_conversions(statement);
   for (Conversion& c : chosen.conversions) {
     // The copy has no distribution of its own: it lives in blocks, one for each rank.
     if (int ranks = process.transport().size(); ranks > 1) c.statement = over_pieces({c.statement}, ranks).statement;
-    c.statement = inside(c.statement);
+    c.statement = inside({c.statement}).statement;
   }
   Unit unit = gpus ? GPUThread : CPUThread;
   if (auto balanced = over_non_zeros(process, chosen, pieces, homes, statement.residence, unit)) return *balanced;
   if (auto balanced = over_weights(process, chosen, pieces, homes, statement.residence)) chosen = *balanced;
   else chosen = over_pieces(std::move(chosen), pieces);
-  chosen.statement = inside(chosen.statement);
-  return chosen;
+  return inside(std::move(chosen));
 }
 
 }  // namespace spdistal

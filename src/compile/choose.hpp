@@ -17,6 +17,7 @@ struct Chosen {
   std::vector<Conversion> conversions = {};
   std::vector<Command> commands = {};  // how it is distributed, where nobody said
   std::string reason = {};             // why so
+  std::vector<Command> inside = {};    // what threads and vectors take of a piece, likewise
 };
 
 /// In one piece.

@@ -41,9 +41,8 @@ class Compiled {
   Compiled(Compiled&&) noexcept;
 
   const notation::ConcreteStatement& loops() const { return chosen_.statement; }
-  /// The commands that were chosen where nobody gave any, and why.
-  const std::vector<Command>& commands() const { return chosen_.commands; }
-  const std::string& reason() const { return chosen_.reason; }
+  /// With the commands that were chosen where nobody gave any, and why.
+  const Chosen& chosen() const { return chosen_; }
   /// The distributed program: its plan, and the loops of the leaf.
   const plan::Plan& plan() const;
   /// For tests: another plan in its place, from now on.

@@ -159,12 +159,11 @@ std::string Execution::kernel() const {
 
 std::string Execution::plan() {
   std::string out;
-  if (!compiled_.commands().empty()) {
+  if (const Chosen& chosen = compiled_.chosen(); !chosen.commands.empty()) {
     Printer names(ArgumentText::Name);
-    names(compiled_.loops());
-    std::string commands =
-        join(compiled_.commands(), "\n", [&](const Command& c) { return schedule::print(c, names); });
-    out = fmt::format("schedule\n{}\n  because {}\n\n", indent(commands, 2), compiled_.reason());
+    names(chosen.statement);
+    std::string commands = join(chosen.commands, "\n", [&](const Command& c) { return schedule::print(c, names); });
+    out = fmt::format("schedule\n{}\n  because {}\n\n", indent(commands, 2), chosen.reason);
   }
   return out + "plan\n" + indent(plan::print(compiled_.plan(), pieces_ ? pieces_->facts() : whole_facts()), 2);
 }
