@@ -2,19 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 
 #include "api/collective.hpp"
 #include "api/session.hpp"
 #include "api/state.hpp"
+#include "api/tune_key.hpp"
 #include "api/waiting.hpp"
-#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "compile/candidates.hpp"
 #include "compile/described.hpp"
-#include "compile/positions.hpp"
-#include "machine/print.hpp"
 #include "schedule/apply.hpp"
 #include "schedule/print.hpp"
 
@@ -46,7 +43,7 @@ class Tuner {
   }
 
   Tuned run() {
-    std::string key = this->key();
+    std::string key = tune_key(process(), statement_, operands_, pieces_, candidates_);
     if (std::optional<Candidate> kept = options_.again ? std::nullopt : find(key)) try {
         Tuned out = take(*kept);
         out.found = true;
@@ -89,31 +86,6 @@ class Tuner {
   }
   bool is_late(size_t tried) const {
     return as_on_first(int64_t(tried > 1 && seconds_since(begin_) > options_.seconds));
-  }
-
-  // What decides: the statement with its formats and schedule, the machine, and how large and how skewed the data is, roughly.
-  std::string key() const {
-    Printer names(ArgumentText::Name);
-    std::string text = fmt::format("{}\n{}\n{} pieces, {} ranks, {} threads", names(statement_.assignment),
-                                   this->text(statement_.scheduled, statement_.commands), pieces_, transport().size(),
-                                   process().context.threads);
-    auto stored = [&](const TensorVar& tensor) {
-      const auto& distribution = tensor.format().distribution();
-      return fmt::format("\n{} {} {}", tensor.format().str(), name_of(tensor.type()),
-                         distribution ? DistributionPrinter(*distribution).statement(names.name(tensor)) +
-                                            print(distribution->machine())
-                                      : names.name(tensor));
-    };
-    text += stored(result_.var);
-    for (const auto& [tensor, home] : operands_) {
-      text += stored(tensor) + fmt::format(" {}", std::bit_width(uint64_t(home->nnz())));
-      for (int64_t size : home->dims()) text += fmt::format(" {}", std::bit_width(uint64_t(size)));
-    }
-    if (std::optional<Walked> walked = walked_operand(statement_.initial, operands_))
-      text += fmt::format("\nskew {:.0f}", 4 * imbalance(transport(), *walked->home, std::max<int64_t>(pieces_, 16)));
-    Hasher hash;
-    hash.bytes(reinterpret_cast<const std::byte*>(text.data()), text.size());
-    return fmt::format("tuned-{:016x}", hash.value());
   }
 
   // What is chosen where nobody says, where nothing is clearly faster.

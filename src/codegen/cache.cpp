@@ -92,14 +92,15 @@ Cache::Cache(std::string folder, int64_t most_bytes, const std::function<void(co
 
 std::optional<std::string> Cache::find(const std::string& key) const {
   if (!bytes(key)) return std::nullopt;
-  note_use(file(key));
   return file(key);
 }
 
 std::optional<std::string> Cache::bytes(const std::string& key) const {
   if (!usable()) return {};
   auto whole = read_file(file(key));
-  return whole ? unsealed(std::move(*whole)) : std::nullopt;
+  std::optional<std::string> out = whole ? unsealed(std::move(*whole)) : std::nullopt;
+  if (out) note_use(file(key));
+  return out;
 }
 
 std::optional<std::string> Cache::publish(const std::string& key, std::string_view bytes) const {

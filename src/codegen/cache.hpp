@@ -19,7 +19,7 @@ class Cache {
   /// else, that others may write to, or that is no folder is not used, and `note` says so.
   Cache(std::string folder, int64_t most_bytes, const std::function<void(const std::string&)>& note);
 
-  /// The file of a kernel, if there is an undamaged one; it counts as used now. It may be gone a moment later.
+  /// The file of a kernel, if there is an undamaged one; it counts as used now, as with `bytes`. It may be gone a moment later.
   std::optional<std::string> find(const std::string& key) const;
   /// Keeps a kernel, however large, and returns its file; nothing where the folder cannot be written (then it is kept
   /// nowhere). It may be gone a moment later.

@@ -139,6 +139,17 @@ TEST_F(JitTest, WhatWasUsedLeastRecentlyMakesRoom) {
   EXPECT_THROW(Jit(small).load(adder(2)), SystemError);
 }
 
+TEST_F(JitTest, BytesThatAreReadCountAsUsed) {
+  codegen::Cache all(cache_, 1 << 20, {});
+  std::string bytes(1000, 'x');
+  for (const char* key : {"first", "second"}) ASSERT_TRUE(all.publish(key, bytes));
+  EXPECT_EQ(all.bytes("first"), bytes);
+  codegen::Cache small(cache_, 5 * int64_t(fs::file_size(files().at(0))) / 2, {});
+  ASSERT_TRUE(small.publish("third", bytes));
+  EXPECT_TRUE(all.bytes("first"));
+  EXPECT_FALSE(all.bytes("second"));
+}
+
 TEST_F(JitTest, AKernelLargerThanTheLimitIsKeptAlone) {
   JitOptions tiny = options();
   tiny.cache_bytes = 1;
