@@ -61,7 +61,7 @@ class Program {
   std::string plan();
   void compute();
   /// Collective. Tries schedules on the data and takes the fastest (`TensorBase::tune`).
-  Tuned tune();
+  Tuned tune(const TuneOptions& options = {});
   /// Collective. What the last run did, piece by piece.
   Report report();
   /// Collective. Is this the rank that speaks for all? Connects to the others where that has not been done. Settings of

@@ -194,8 +194,8 @@ std::string Program::plan() {
   });
 }
 
-Tuned Program::tune() {
-  return collectively([&] { return spdistal::tune(state_->result(), {}); });
+Tuned Program::tune(const TuneOptions& options) {
+  return collectively([&] { return spdistal::tune(state_->result(), options); });
 }
 
 Report Program::report() {

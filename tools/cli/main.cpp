@@ -54,11 +54,34 @@ std::string check_runs(const std::string& text) {
                                           : "'" + text + "' is no number of runs from 1 to " + std::to_string(most);
 }
 
+// "again", seconds, or both: "again,60". Says what is wrong, if anything is.
+std::string read_tune(const std::string& text, spdistal::TuneOptions& into) {
+  constexpr double most = 1e6;
+  for (size_t from = 0, to = 0; from <= text.size(); from = to + 1) {
+    to = std::min(text.find(',', from), text.size());
+    std::string word = text.substr(from, to - from);
+    if (word == "again") {
+      into.again = true;
+      continue;
+    }
+    auto [stop, fault] = std::from_chars(word.data(), word.data() + word.size(), into.seconds);
+    bool all = fault == std::errc{} && stop == word.data() + word.size();
+    if (!all || !(into.seconds > 0 && into.seconds <= most))
+      return "'" + word + "' is neither 'again' nor a number of seconds up to 1000000, as in --tune=again,60";
+  }
+  return "";
+}
+std::string check_tune(const std::string& text) {
+  spdistal::TuneOptions options;
+  return read_tune(text, options);
+}
+
 // What to do with a program beside computing it.
 struct Wanted {
   std::vector<std::string> print = {};
   int runs = 0;  // to be timed
-  bool check = false, tune = false;
+  bool check = false;
+  std::string tune = {};  // empty: not at all
   std::string report = {};
 
   bool shows(const std::string& what) const {
@@ -72,13 +95,17 @@ struct Wanted {
 int run(const spdistal::ProgramText& text, const Wanted& wanted) {
   spdistal::Program program(text);
   std::ostream& out = wanted.out();
-  bool computes = program.has_data() || wanted.check || !wanted.report.empty() || wanted.runs > 0 || wanted.tune ||
-                  !text.outputs.empty() || wanted.shows("kernel") || wanted.shows("plan");
+  bool computes = program.has_data() || wanted.check || !wanted.report.empty() || wanted.runs > 0 ||
+                  !wanted.tune.empty() || !text.outputs.empty() || wanted.shows("kernel") || wanted.shows("plan");
   if (wanted.shows("statement") || !computes) out << program.statement();
   if (!computes) return 0;
 
   program.load();
-  if (wanted.tune) out << program.tune().str() << std::flush;
+  if (!wanted.tune.empty()) {
+    spdistal::TuneOptions options;
+    read_tune(wanted.tune, options);
+    out << program.tune(options).str() << std::flush;
+  }
   if (wanted.shows("plan")) out << program.plan() << std::flush;
   program.compute();
   if (wanted.shows("kernel")) out << program.kernel();  // those of pieces are known once the pieces are there
@@ -133,9 +160,12 @@ int main(int argc, char** argv) {
          "where it is added to something (left out where that is not known); GB/s, counting every array once")
       ->check(check_runs);
   app.add_flag("--check", wanted.check, "compare with an independent evaluation; exit code 1 where they differ");
-  app.add_flag("--tune", wanted.tune,
-               "try schedules on the data, show them with their times, and take the fastest; the next call for such a "
-               "statement and such data finds it");
+  app.add_flag(
+         "--tune{20}", wanted.tune,
+         "try schedules on the data, show them with their times, and take the fastest; the next call for such a "
+         "statement and such data finds it; --tune=60: for so many seconds, --tune=again: even where one is found, "
+         "--tune=again,60: both")
+      ->check(check_tune);
   app.add_flag("--report{text}", wanted.report,
                "per piece: non-zeros, bytes moved by tensor, time; what went from rank to rank, by tensor and kind; "
                "--report=json: as data, all else on standard error")
