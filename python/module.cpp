@@ -130,6 +130,13 @@ class PyTensor : public TensorBase {
   }
 };
 
+using Texts = std::vector<std::string>;
+using GivenTensors = std::vector<std::pair<std::string, PyTensor>>;
+
+std::vector<std::pair<std::string, TensorBase>> bases(const GivenTensors& tensors) {
+  return {tensors.begin(), tensors.end()};
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -166,13 +173,31 @@ NB_MODULE(_core, m) {
         return std::pair(report.json(), report.str());
       });
 
-  m.def("evaluate",
-        [](const std::string& statement, const std::vector<std::pair<std::string, PyTensor>>& tensors,
-           std::vector<std::string> formats, std::vector<std::string> types, std::vector<std::string> sizes,
-           std::optional<std::string> machine, std::vector<std::string> distributions, std::string schedule) {
-          std::vector<std::pair<std::string, TensorBase>> given(tensors.begin(), tensors.end());
+  nb::class_<Tuned::Trial>(m, "Trial")
+      .def_ro("label", &Tuned::Trial::label)
+      .def_ro("schedule", &Tuned::Trial::schedule)
+      .def_ro("seconds", &Tuned::Trial::seconds);
+  nb::class_<Tuned>(m, "Tuned")
+      .def_ro("schedule", &Tuned::schedule)
+      .def_ro("trials", &Tuned::trials)
+      .def_ro("found", &Tuned::found)
+      .def_ro("by_itself", &Tuned::by_itself)
+      .def_ro("converted", &Tuned::converted)
+      .def("__str__", &Tuned::str);
+
+  m.def("evaluate", [](const std::string& statement, const GivenTensors& tensors, Texts formats, Texts types,
+                       Texts sizes, std::optional<std::string> machine, Texts distributions, std::string schedule) {
+    auto given = bases(tensors);
+    return without_interpreter([&] {
+      return evaluate(statement, given, {formats, types, sizes, machine, distributions, schedule});
+    });
+  });
+  m.def("tune",
+        [](const std::string& statement, const GivenTensors& tensors, Texts formats, Texts types, Texts sizes,
+           std::optional<std::string> machine, Texts distributions, std::string schedule, double seconds, bool again) {
+          auto given = bases(tensors);
           return without_interpreter([&] {
-            return evaluate(statement, given, {formats, types, sizes, machine, distributions, schedule});
+            return tune(statement, given, {formats, types, sizes, machine, distributions, schedule}, {seconds, again});
           });
         });
   bind_runtime(m);

@@ -59,4 +59,9 @@ class Evaluation {
 Evaluation evaluate(const std::string& statement, const std::vector<std::pair<std::string, TensorBase>>& tensors,
                     const EvaluateText& how = {});
 
+/// Collective. Tries schedules for such a statement on these tensors, which stay as they are (`TensorBase::tune`); evaluating it
+/// takes the fastest from now on.
+Tuned tune(const std::string& statement, const std::vector<std::pair<std::string, TensorBase>>& tensors,
+           const EvaluateText& how = {}, const TuneOptions& options = {});
+
 }  // namespace spdistal

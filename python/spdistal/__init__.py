@@ -15,9 +15,10 @@ and results leave without a copy. Under mpirun every process runs the whole prog
 
 from __future__ import annotations
 
-from ._core import SystemError, UserError, rank, ranks
+from ._core import SystemError, Tuned, UserError, rank, ranks
 from ._einsum import einsum
 from ._runtime import on
 from ._tensor import Tensor, evaluate, tensor
+from ._tune import tune
 
-__all__ = ["SystemError", "Tensor", "UserError", "einsum", "evaluate", "on", "rank", "ranks", "tensor"]
+__all__ = ["SystemError", "Tensor", "Tuned", "UserError", "einsum", "evaluate", "on", "rank", "ranks", "tensor", "tune"]

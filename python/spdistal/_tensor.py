@@ -340,6 +340,15 @@ def _options(given: Options) -> list:
     return [given] if isinstance(given, str) else list(given)
 
 
+def _as_texts(tensors: Mapping[str, Any], formats: Options, types: Options, sizes: Optional[Mapping[str, int]],
+              machine: Union[None, str, int], distributions: Union[None, str, Sequence[str]], schedule: str) -> tuple:
+    """What goes with a statement, as the compiled part takes it."""
+    given = [(name, tensor(value)._core) for name, value in tensors.items()]
+    placed = [distributions] if isinstance(distributions, str) else list(distributions or [])
+    return (given, _options(formats), _options(types), [f"{var}={size}" for var, size in (sizes or {}).items()],
+            None if machine is None else str(machine), placed, schedule)
+
+
 def evaluate(statement: str, /, *, formats: Options = None, types: Options = None,
              sizes: Optional[Mapping[str, int]] = None, machine: Union[None, str, int] = None,
              distributions: Union[None, str, Sequence[str]] = None, schedule: str = "", **tensors: Any) -> Tensor:
@@ -363,9 +372,5 @@ def evaluate(statement: str, /, *, formats: Options = None, types: Options = Non
                 ^
     hint: an index is a variable i, i+1, a window i(2,10) or a coordinate, and commas stand between: B(i,j)
     """
-    given = [(name, tensor(value)._core) for name, value in tensors.items()]
-    placed = [distributions] if isinstance(distributions, str) else list(distributions or [])
-    done = _core.evaluate(statement, given, _options(formats), _options(types),
-                          [f"{var}={size}" for var, size in (sizes or {}).items()],
-                          None if machine is None else str(machine), placed, schedule)
+    done = _core.evaluate(statement, *_as_texts(tensors, formats, types, sizes, machine, distributions, schedule))
     return Tensor(done.result, done)

@@ -180,6 +180,20 @@ class Lent {
   std::vector<TensorState*> lent_;
 };
 
+// The statement as it was read, once all that it is computed from is there.
+std::shared_ptr<Evaluation::State> read(const std::string& statement, const GivenTensors& tensors,
+                                        const EvaluateText& how) {
+  Session::instance();  // settings that are refused are so before anything else
+  ProgramText text{statement, how.formats, how.types, how.sizes, how.machine, how.distributions, how.schedule};
+  std::vector<GivenTensor> given = described(tensors);
+  agree_on_text(text, given);
+  std::shared_ptr<Evaluation::State> state = find_or_read(text, given);
+  for (const auto& [name, tensor] : tensors)
+    if (name != state->result().var.symbol().name() || state->statement.reads_result)
+      waiting().before_look(state_of(tensor));
+  return state;
+}
+
 // A new tensor with the contents of another, which has none then.
 TensorBase moved_out(TensorState& from) {
   std::vector<Extent> extents;
@@ -205,17 +219,10 @@ Report Evaluation::report() const {
 
 Evaluation evaluate(const std::string& statement, const GivenTensors& tensors, const EvaluateText& how) {
   return collectively([&] {
-    Session::instance();  // settings that are refused are so before anything else
-    ProgramText text{statement, how.formats, how.types, how.sizes, how.machine, how.distributions, how.schedule};
-    std::vector<GivenTensor> given = described(tensors);
-    agree_on_text(text, given);
-    std::shared_ptr<Evaluation::State> state = find_or_read(text, given);
+    std::shared_ptr<Evaluation::State> state = read(statement, tensors, how);
     TensorState& result = state->result();
     auto target = std::find_if(tensors.begin(), tensors.end(),
                                [&](const auto& t) { return t.first == result.var.symbol().name(); });
-    for (const auto& [name, tensor] : tensors)
-      if (target == tensors.end() || name != target->first || state->statement.reads_result)
-        waiting().before_look(state_of(tensor));
     Lent lent(*state, tensors);
     result.home.reset();
     if (target == tensors.end()) {
@@ -228,6 +235,18 @@ Evaluation evaluate(const std::string& statement, const GivenTensors& tensors, c
     run(result, state->statement);
     set_home(into, *std::exchange(result.home, std::nullopt));
     return Evaluation(state, target->second);
+  });
+}
+
+Tuned tune(const std::string& statement, const GivenTensors& tensors, const EvaluateText& how,
+           const TuneOptions& options) {
+  return collectively([&] {
+    std::shared_ptr<Evaluation::State> state = read(statement, tensors, how);
+    Lent lent(*state, tensors);
+    TensorState& result = state->result();
+    Tuned out = tune(result, state->statement, options);
+    result.home.reset();
+    return out;
   });
 }
 

@@ -8,10 +8,11 @@ import scipy.sparse as sp
 import spdistal
 import spdistal._einsum
 import spdistal._tensor
+import spdistal._tune
 
 
 def load_tests(loader, tests, pattern):
-    for module in (spdistal, spdistal._tensor, spdistal._einsum):
+    for module in (spdistal, spdistal._tensor, spdistal._einsum, spdistal._tune):
         tests.addTests(doctest.DocTestSuite(module))
     return tests
 
@@ -136,6 +137,20 @@ class Calls(unittest.TestCase):
         self.assertEqual(sum(piece["non_zeros"] for piece in report["pieces"]), A.nnz)
         self.assertEqual(report["bytes_sent"], sum(sent["bytes"] for sent in report["sent"]))
         self.assertIn("piece", str(report))
+
+    def test_schedules_that_are_tried(self):
+        B, c = random((50, 40), 1), np.arange(40.0)
+        said = dict(B=B, c=c, machine=2)
+        tuned = spdistal.tune("a(i) = B(i,j) * c(j)", again=True, seconds=1, **said)
+        self.assertFalse(tuned.found)
+        self.assertIn("as chosen", [trial.label for trial in tuned.trials])
+        self.assertTrue(all(trial.seconds > 0 and trial.schedule for trial in tuned.trials))
+        self.assertIn(tuned.schedule, str(tuned))
+        self.assertTrue(spdistal.tune("a(i) = B(i,j) * c(j)", **said).found)
+        for schedule in ("", *(trial.schedule for trial in tuned.trials)):
+            np.testing.assert_allclose(spdistal.evaluate("a(i) = B(i,j) * c(j)", schedule=schedule, **said).todense(), B @ c)
+        with self.assertRaisesRegex(spdistal.UserError, "every try would change it"):
+            spdistal.tune("a(i) += B(i,j) * c(j)", a=np.zeros(50), B=B, c=c)
 
     def test_errors_show_the_text(self):
         with self.assertRaisesRegex(spdistal.UserError, r"a\(i\) = B\(i,j\) \* d\(j\)\n +\^"):

@@ -52,6 +52,23 @@ TEST_F(Evaluate, TakesOtherTensorsOfTheSameKindInTheSamePlaces) {
   EXPECT_EQ(Tensor<double>(evaluate("a(i) = B(i,j) * c(j)", {{"B", B}, {"c", d}}).result()).at({0}), 6);
 }
 
+TEST_F(Evaluate, TakesTheFastestOfTheSchedulesThatWereTried) {
+  const char* said = "a(i) = B(i,j) * c(j)";
+  auto product = [&] { return evaluate(said, {{"B", B}, {"c", c}}); };
+  product();
+  Tuned tuned = tune(said, {{"B", B}, {"c", c}}, {}, {.seconds = 1, .again = true});
+  EXPECT_FALSE(tuned.trials.empty());
+  Evaluation after = product();
+  EXPECT_EQ(Tensor<double>(after.result()).at({2}), 20);
+  for (const Tuned::Trial& trial : tuned.trials) {
+    SCOPED_TRACE(trial.label);
+    Evaluation given = evaluate(said, {{"B", B}, {"c", c}}, {.schedule = trial.schedule});
+    EXPECT_EQ(Tensor<double>(given.result()).at({2}), 20);
+    if (!tuned.by_itself && trial.schedule == tuned.schedule) EXPECT_EQ(after.statement(), given.statement());
+  }
+  EXPECT_THROW(tune("c(i) = 2 * c(i)", {{"c", c}}), UserError);
+}
+
 TEST_F(Evaluate, TakesATensorTwice) {
   Evaluation product = evaluate("A(i,j) = B(i,k) * C(j,k)", {{"B", B}, {"C", B}});
   EXPECT_EQ(Tensor<double>(product.result()).at({2, 2}), 25);
