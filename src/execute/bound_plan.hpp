@@ -31,7 +31,7 @@ class BoundPlan {
   const Shares& shares() const { return binding_.shares; }
   /// What colours of this rank have of the operands, by access; of those that steps cut, in the last step.
   const Tasks::Pieces& pieces() const { return binding_.fetches.pieces(); }
-  const Tasks& tasks() const { return *binding_.tasks; }
+  Tasks& tasks() { return *binding_.tasks; }
   /// Adds to the run to come what was sent elsewhere to prepare it.
   void note_sent(const runtime::Ledger& sent);
   /// Collective. Of the last run.

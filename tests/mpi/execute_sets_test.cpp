@@ -1,5 +1,5 @@
-// What plans of random programs say colours have of sparse operands, against its definition: iterations of each colour walked one by
-// one, and elements taken one by one.
+// What plans of random programs say colours have of operands and results, against its definition: iterations of each colour walked one
+// by one, and elements, or coordinates of dense tensors, taken one by one.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -53,10 +53,13 @@ std::map<int64_t, Touched> walk_colours(const ConcreteStatement& statement, cons
 struct Elements {
   std::set<std::vector<int64_t>> needed, allowed;
 };
+struct Judged {
+  bool needed, allowed;
+};
 
 class Definition {
  public:
-  Definition(const plan::Plan& plan, const BoundPlan& bound, const std::map<TensorVar, Storage>& whole)
+  Definition(const plan::Plan& plan, BoundPlan& bound, const std::map<TensorVar, Storage>& whole)
       : plan_(plan), tasks_(bound.tasks()), pieces_(bound.pieces()), whole_(whole) {}
 
   Elements of(size_t access, int64_t colour, const Touched& touched) const {
@@ -64,13 +67,9 @@ class Definition {
     const Pattern& pattern = whole_.at(a.access.tensor).pattern();
     std::set<int64_t> stored;
     for_each_position(pattern, [&](std::span<const int64_t>, int64_t position) { stored.insert(position); });
-    bool runs = std::ranges::all_of(plan_.accesses, [&](const plan::AccessPlan& other) {
-      return std::ranges::all_of(other.access.indices, [&](const IndexVar& var) { return !!range_of(var, touched); });
-    });
+    bool runs = runs_through(touched);
     std::set<int64_t> dealt = a.split ? positions(*a.split, touched) : std::set<int64_t>();
     Elements out;
-    Bounds bounds = tasks_.bounds_of(plan_.bounds);
-    LoopValues loops = tasks_.values(colour, {});
     for (const Stored& s : test::stored_at(pattern, pattern.order() - 1)) {
       if (!stored.contains(s.positions.back())) continue;
       if (a.split && !dealt.contains(s.positions[a.split->level])) continue;
@@ -78,14 +77,9 @@ class Definition {
       for (size_t level = 0; level < at.size(); level++) at[a.dims[level]] = s.coordinates[level];
       bool needed = runs, allowed = true;
       for (size_t d = 0; d < at.size(); d++) {
-        std::optional<Range> range = range_of(a.access.indices[d], touched);
-        bool within = range && range->contains(at[d]),
-             beside = !range || bounds.of(a.access.indices[d], loops).contains(at[d]);
-        if (std::holds_alternative<plan::Affine>(a.projections[d])) needed &= within, allowed &= within || beside;
-        if (auto* gather = std::get_if<plan::Gather>(&a.projections[d])) {
-          bool gathered = contains(*gather, at[d], colour);
-          needed &= gathered && within && !has_places(a, d), allowed &= gathered && (within || beside);
-        }
+        Judged judged = judge(a, d, at[d], colour, touched);
+        needed &= judged.needed && !(std::holds_alternative<plan::Gather>(a.projections[d]) && has_places(a, d));
+        allowed &= judged.allowed;
       }
       if (needed) out.needed.insert(at);
       if (allowed) out.allowed.insert(at);
@@ -93,7 +87,33 @@ class Definition {
     return out;
   }
 
+  // Of a dimension of a dense tensor: does a colour that runs through all its loops need a coordinate, and may it have it?
+  Judged of(size_t access, int64_t colour, const Touched& touched, size_t d, int64_t coordinate) const {
+    Judged out = judge(plan_.accesses[access], d, coordinate, colour, touched);
+    return {out.needed && runs_through(touched), out.allowed};
+  }
+
  private:
+  bool runs_through(const Touched& touched) const {
+    return std::ranges::all_of(plan_.accesses, [&](const plan::AccessPlan& other) {
+      return std::ranges::all_of(other.access.indices, [&](const IndexVar& var) { return !!range_of(var, touched); });
+    });
+  }
+
+  // As far as one dimension tells.
+  Judged judge(const plan::AccessPlan& a, size_t d, int64_t coordinate, int64_t colour, const Touched& touched) const {
+    std::optional<Range> range = range_of(a.access.indices[d], touched);
+    bool within = range && range->contains(coordinate);
+    bool beside =
+        !range ||
+        tasks_.bounds_of(plan_.bounds).of(a.access.indices[d], tasks_.values(colour, {})).contains(coordinate);
+    if (std::holds_alternative<plan::Affine>(a.projections[d])) return {within, within || beside};
+    auto* gather = std::get_if<plan::Gather>(&a.projections[d]);
+    if (!gather) return {true, true};
+    bool gathered = contains(*gather, coordinate, colour);
+    return {gathered && within, gathered && (within || beside)};
+  }
+
   static std::optional<Range> range_of(const IndexVar& var, const Touched& touched) {
     auto found = touched.find(var);
     return found == touched.end() ? std::nullopt : found->second;
@@ -140,8 +160,36 @@ class Definition {
 };
 
 struct SeenSets {
-  int programs = 0, exact = 0, split = 0, gathered = 0;
+  int programs = 0, exact = 0, split = 0, gathered = 0, of_dense = 0, gathered_of_dense = 0;
 };
+
+void check_coordinates(const Definition& definition, BoundPlan& bound, const plan::Plan& plan, size_t access,
+                       const std::map<int64_t, Touched>& colours, SeenSets& seen) {
+  const plan::AccessPlan& a = plan.accesses[access];
+  std::vector<int64_t> dims = known_dims(a.access.tensor);
+  for (int64_t c = bound.tasks().colours().lo; c < bound.tasks().colours().hi; c++) {
+    auto touched = colours.find(c);
+    if (touched == colours.end() || bound.tasks().is_idle(c, {})) continue;
+    std::vector<runtime::Space> found = select_coordinates(a, bound.tasks().need(access, c, {}, bound.pieces()));
+    // Where it needs nothing of one dimension it needs nothing.
+    std::vector<std::vector<Judged>> right(dims.size());
+    bool needs_any = true;
+    for (size_t d = 0; d < dims.size(); d++) {
+      for (int64_t x = 0; x < dims[d]; x++) right[d].push_back(definition.of(access, c, touched->second, d, x));
+      needs_any &= std::ranges::any_of(right[d], &Judged::needed);
+    }
+    for (size_t d = 0; d < dims.size(); d++) {
+      seen.of_dense++;
+      seen.gathered_of_dense += std::holds_alternative<plan::Gather>(a.projections[d]);
+      for (int64_t x = 0; x < dims[d]; x++) {
+        bool has = runtime::contains(found[d], runtime::Space::interval(x, x + 1));
+        auto [needed, allowed] = right[d][size_t(x)];
+        EXPECT_TRUE(has || !(needed && needs_any)) << a.text << ", colour " << c << " lacks " << x << " along " << d;
+        EXPECT_TRUE(!has || allowed) << a.text << ", colour " << c << " has " << x << " along " << d;
+      }
+    }
+  }
+}
 
 void check_sets(Transport& transport, uint64_t seed, SeenSets& seen) {
   std::mt19937_64 random{seed};
@@ -175,9 +223,13 @@ void check_sets(Transport& transport, uint64_t seed, SeenSets& seen) {
   seen.programs++;
   Definition definition(plan, bound, whole);
   std::map<int64_t, Touched> colours = walk_colours(statement, plan, bound.tasks().grid(), whole);
-  for (size_t k = 1; k < plan.accesses.size(); k++) {
+  for (size_t k = 0; k < plan.accesses.size(); k++) {
     const plan::AccessPlan& a = plan.accesses[k];
-    if (a.access.tensor.format().is_dense()) continue;
+    if (a.access.tensor.format().is_dense()) {
+      check_coordinates(definition, bound, plan, k, colours, seen);
+      continue;
+    }
+    if (k == 0) continue;  // of sparse results nothing is known before
     seen.split += a.split.has_value();
     for (const plan::Projection& p : a.projections) seen.gathered += std::holds_alternative<plan::Gather>(p);
     for (int64_t c = bound.tasks().colours().lo; c < bound.tasks().colours().hi; c++) {
@@ -214,6 +266,8 @@ TEST(Sets, OfRandomProgramsAreWhatIterationsComeTo) {
       EXPECT_GT(seen.exact, 700);
       EXPECT_GT(seen.split, 30);
       EXPECT_GT(seen.gathered, 30);
+      EXPECT_GT(seen.of_dense, 500);
+      EXPECT_GT(seen.gathered_of_dense, 50);
     }
   });
 }
