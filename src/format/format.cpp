@@ -117,8 +117,7 @@ namespace {
 using RefuseDistribution =
     std::function<void(const DistributionPart& part, const std::string& message, const std::string& hint)>;
 
-// A dimension that is placed by itself, and goes into the non-zeros of a fusion: those of its blocks lie together, and are others
-// than places that all blocks have.
+// A dimension whose blocks have non-zeros that are dealt out: those lie together, and are others than places that all blocks have.
 void check_rows(const Format& format, size_t dim, size_t deepest, const DistributionPrinter& print,
                 const RefuseDistribution& refuse) {
   const Distribution& distribution = *format.distribution();
@@ -131,23 +130,23 @@ void check_rows(const Format& format, size_t dim, size_t deepest, const Distribu
       auto name = [&](size_t k) { return print.name(distribution.dims()[size_t(format.mode_order()[k])]); };
       if (format.level_of(dim) > 0)
         refuse(here,
-               fmt::format("{} is fused, and the format '{}' stores {} above it, so that non-zeros of its blocks do "
-                           "not lie together",
-                           print.name(*var), format.str(), name(0)),
-               fmt::format("place {} so, or the fused name alone", name(0)));
+               fmt::format("the format '{}' stores {} above {}, so that non-zeros of blocks of {} do not lie together",
+                           format.str(), name(0), print.name(*var), print.name(*var)),
+               fmt::format("place {} so, or the non-zeros alone", name(0)));
       if (!is_ordered(rows) || fills_between(rows))
         refuse(here,
-               fmt::format("{} is fused, and the format '{}' does not store the non-zeros of its blocks one after the "
-                           "other",
-                           print.name(*var), format.str()),
+               fmt::format("the format '{}' does not store the non-zeros of blocks of {} one after the other",
+                           format.str(), print.name(*var)),
                fmt::format("make its first level {} or {}", levels::Dense::name, levels::Compressed::name));
       auto last = format.levels().begin() + long(deepest);
       if (std::all_of(format.levels().begin(), last + 1, counts_places) ||
           std::all_of(last, format.levels().end(), counts_places))
-        refuse(here,
-               fmt::format("{} is fused down to {}, of which the format '{}' has all, stored or not", print.name(*var),
-                           name(deepest), format.str()),
-               fmt::format("place {} by its coordinates, beside {}", name(deepest), print.name(*var)));
+        refuse(
+            here,
+            fmt::format("non-zeros of blocks of {} are counted down to {}, of which the format '{}' has all, stored or "
+                        "not",
+                        print.name(*var), name(deepest), format.str()),
+            fmt::format("place {} by its coordinates, beside {}", name(deepest), print.name(*var)));
     }
 }
 
@@ -211,10 +210,10 @@ void Format::check() const {
       for (size_t k = 0; k <= deepest; k++) {
         auto dim = size_t(mode_order_[k]);
         all.push_back(print.name(distribution_->dims()[dim]));
-        if (!contains(dims, dim) && contains(named, distribution_->dims()[dim])) left_out.push_back(all.back());
+        if (has_blocks_of(*this, *distribution_, non_zero->var, dim))
+          check_rows(*this, dim, deepest, print, refuse_distribution);
+        else if (!contains(dims, dim) && contains(named, distribution_->dims()[dim])) left_out.push_back(all.back());
       }
-      for (size_t dim : dims)
-        if (!(non_zero->var == distribution_->dims()[dim])) check_rows(*this, dim, deepest, print, refuse_distribution);
       if (!left_out.empty())
         refuse_distribution(here,
                             fmt::format("~{}: the stored coordinates of {} are counted below those of {}, which {} "

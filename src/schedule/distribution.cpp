@@ -36,7 +36,8 @@ class Placer {
         loop_of_.insert_or_assign(fusion.fused, fuse_loops(run, names_.name(fusion.fused)));
       }
     for (const DistVar& var : non_zeros()) {
-      divide_all([&](const DistVar& placed) { return is_part_of(placed, var); });  // rows, whose blocks have positions
+      divide_all(
+          [&](const DistVar& placed) { return has_blocks_of(placed, var); });  // rows, whose blocks have positions
       walk_positions(var);
     }
     divide_all([](const DistVar&) { return true; });
@@ -146,9 +147,9 @@ class Placer {
     loop_of_.insert_or_assign(var, position);
   }
 
-  bool is_part_of(const DistVar& placed, const DistVar& fused) const {
-    std::vector<size_t> dims = distribution_.dims_of(placed), all = distribution_.dims_of(fused);
-    return !(placed == fused) && dims.size() == 1 && std::find(all.begin(), all.end(), dims[0]) != all.end();
+  bool has_blocks_of(const DistVar& placed, const DistVar& var) const {
+    std::vector<size_t> dims = distribution_.dims_of(placed);
+    return dims.size() == 1 && spdistal::has_blocks_of(tensor_.format(), distribution_, var, dims[0]);
   }
 
   template <class F>
