@@ -26,51 +26,52 @@ DevicePlace Launcher::device(int64_t colour, Range here) const {
   return gpus[size_t(runtime::Mapping(here.size(), int(gpus.size())).rank_of(colour - here.lo))];
 }
 
-const Leaf& Launcher::leaf_for(const Turn& turn) {
-  return compiled_.leaf(turn.kind(), [&](const notation::Access& access) {
+const Leaf& Launcher::leaf_for(const LeafRun& wanted) {
+  return compiled_.leaf(wanted.kind(), [&](const notation::Access& access) {
     size_t k = number_of(plan_, access);
-    const PatternHandle& numbered = seen(k, turn.colour);
-    return numbered ? numbered.get() : &piece(k, turn.colour).pattern();
+    const PatternHandle& numbered = seen(k, wanted.colour);
+    return numbered ? numbered.get() : &piece(k, wanted.colour).pattern();
   });
 }
 
-bool Launcher::takes_numbers(const Turn& turn) {
-  std::vector<NumberedGroup> wanted = fetches_.numberings().in_use();
-  if (wanted.empty()) return true;
-  std::vector<NumberedGroup> allowed = notes_.compiling([&] { return find_numbered(plan_, leaf_for(turn).kernel()); });
+bool Launcher::takes_numbers(const LeafRun& wanted) {
+  std::vector<NumberedGroup> used = fetches_.numberings().in_use();
+  if (used.empty()) return true;
+  std::vector<NumberedGroup> allowed =
+      notes_.compiling([&] { return find_numbered(plan_, leaf_for(wanted).kernel()); });
   return std::ranges::all_of(
-      wanted, [&](const NumberedGroup& group) { return std::ranges::find(allowed, group) != allowed.end(); });
+      used, [&](const NumberedGroup& group) { return std::ranges::find(allowed, group) != allowed.end(); });
 }
 
-bool Launcher::keeps(const Storage& result, const Turn& turn) {
-  return notes_.compiling([&] { return leaf_for(turn).keeps(result.pattern()); }) && takes_numbers(turn);
+bool Launcher::keeps(const Storage& result, const LeafRun& wanted) {
+  return notes_.compiling([&] { return leaf_for(wanted).keeps(result.pattern()); }) && takes_numbers(wanted);
 }
 
-const codegen::Kernel& Launcher::code_for(const Turn& turn) {
+const codegen::Kernel& Launcher::code_for(const LeafRun& wanted) {
   const codegen::Kernel& code = notes_.compiling([&]() -> const codegen::Kernel& {
-    return leaf_for(turn).code(process_, device(turn.colour, tasks_->colours()));
+    return leaf_for(wanted).code(process_, device(wanted.colour, tasks_->colours()));
   });
   if (kernel_.empty()) kernel_ = code.text();
   return code;
 }
 
-LeafCall& Launcher::call_for(const Turn& turn) {
-  KeptCall& kept = kept_[{turn.colour, turn.kind(), turn.chunk.value_or(0)}];
+LeafCall& Launcher::call_for(const LeafRun& wanted) {
+  KeptCall& kept = kept_[{wanted.colour, wanted.kind(), wanted.chunk.value_or(0)}];
   std::vector<const void*> there;
   for (size_t k = 1; k < plan_.accesses.size(); k++) {
-    there.push_back(&piece(k, turn.colour).pattern());
-    there.push_back(piece(k, turn.colour).value_address());
+    there.push_back(&piece(k, wanted.colour).pattern());
+    there.push_back(piece(k, wanted.colour).value_address());
   }
-  if (kept.call && turn.step.empty() && there == kept.pieces) return *kept.call;
-  code_for(turn);
-  const Leaf& leaf = leaf_for(turn);
-  require(takes_numbers(turn), "a leaf finds places by the numbers that pieces have");
+  if (kept.call && wanted.step.empty() && there == kept.pieces) return *kept.call;
+  code_for(wanted);
+  const Leaf& leaf = leaf_for(wanted);
+  require(takes_numbers(wanted), "a leaf finds places by the numbers that pieces have");
   std::vector<SeenPiece> operands;
   for (const notation::Access& access : leaf.kernel().operands) {
     size_t k = number_of(plan_, access);
-    operands.push_back({&piece(k, turn.colour), seen(k, turn.colour)});
+    operands.push_back({&piece(k, wanted.colour), seen(k, wanted.colour)});
   }
-  kept.call.emplace(leaf, operands, numbers_for(leaf, turn), device(turn.colour, tasks_->colours()));
+  kept.call.emplace(leaf, operands, numbers_for(leaf, wanted), device(wanted.colour, tasks_->colours()));
   kept.pieces = std::move(there);
   return *kept.call;
 }
@@ -89,11 +90,11 @@ int64_t number_of(const lower::BlocksLeft& asked, const Bounds::Blocks& left) {
 
 }  // namespace
 
-LeafCall::NumberOf Launcher::numbers_for(const Leaf& leaf, const Turn& turn) const {
-  LoopValues values = tasks_->values(turn.colour, turn.step);
-  if (turn.chunk) values.emplace(compiled_.chunked()->var, *turn.chunk);
-  const Provenance& loops = turn.chunk ? compiled_.chunked()->leaf.provenance : plan_.leaf.provenance;
-  return [this, &leaf, &loops, colour = turn.colour, values](const lower::RunTimeNumber& number) -> int64_t {
+LeafCall::NumberOf Launcher::numbers_for(const Leaf& leaf, const LeafRun& wanted) const {
+  LoopValues values = tasks_->values(wanted.colour, wanted.step);
+  if (wanted.chunk) values.emplace(compiled_.chunked()->var, *wanted.chunk);
+  const Provenance& loops = wanted.chunk ? compiled_.chunked()->leaf.provenance : plan_.leaf.provenance;
+  return [this, &leaf, &loops, colour = wanted.colour, values](const lower::RunTimeNumber& number) -> int64_t {
     if (auto* extent = std::get_if<Extent>(&number)) return extent->value().value();
     if (auto* loop = std::get_if<lower::OuterValue>(&number)) {
       auto value = values.find(loop->var);
@@ -121,14 +122,14 @@ RunKernel Launcher::run(const LeafCall& call) {
   };
 }
 
-void Launcher::compute_into(Storage& result, const Turn& turn) {
-  LeafCall& call = call_for(turn);
+void Launcher::compute_into(Storage& result, const LeafRun& wanted) {
+  LeafCall& call = call_for(wanted);
   View view(result, call.device());
   call.compute_into(view, process_.context, run(call));
 }
 
-Storage Launcher::compute(const std::vector<Range>& ranges, const Turn& turn) {
-  LeafCall& call = call_for(turn);
+Storage Launcher::compute(const std::vector<Range>& ranges, const LeafRun& wanted) {
+  LeafCall& call = call_for(wanted);
   return call.compute(ranges, process_.context, run(call));
 }
 

@@ -13,8 +13,8 @@
 
 namespace spdistal {
 
-/// One call of a leaf.
-struct Turn {
+/// One run of a leaf: for which colour, and what of its work.
+struct LeafRun {
   int64_t colour;
   const StepValues& step;
   notation::Start start = notation::Start::Zero;
@@ -39,17 +39,17 @@ class Launcher {
   /// The statement's numbers of the host in the runs to come; they stay where they are.
   void use(const std::vector<Scalar>& arguments) { arguments_ = addresses_of(arguments); }
 
-  void compute_into(Storage& result, const Turn& turn);
-  Storage compute(const std::vector<Range>& ranges, const Turn& turn);
+  void compute_into(Storage& result, const LeafRun& wanted);
+  Storage compute(const std::vector<Range>& ranges, const LeafRun& wanted);
 
   /// The GPU that a colour's leaves run on, where they do: the colours `here` of this rank are dealt out to its GPUs in blocks.
   DevicePlace device(int64_t colour, Range here) const;
   /// Would it write values alone into a piece of a sparse result?
-  bool keeps(const Storage& result, const Turn& turn);
+  bool keeps(const Storage& result, const LeafRun& wanted);
   /// Can it be run with the numbers that pieces have?
-  bool takes_numbers(const Turn& turn);
+  bool takes_numbers(const LeafRun& wanted);
   /// The kernel that a colour would run, compiled.
-  const codegen::Kernel& code_for(const Turn& turn);
+  const codegen::Kernel& code_for(const LeafRun& wanted);
   /// The text of a kernel that was compiled; empty where none was.
   std::string kernel() const { return kernel_; }
 
@@ -60,11 +60,11 @@ class Launcher {
     std::vector<const void*> pieces = {};
   };
 
-  const Leaf& leaf_for(const Turn& turn);
-  LeafCall& call_for(const Turn& turn);
+  const Leaf& leaf_for(const LeafRun& wanted);
+  LeafCall& call_for(const LeafRun& wanted);
   const Storage& piece(size_t access, int64_t colour) const { return (*fetches_.pieces()[access])[colour]; }
   const PatternHandle& seen(size_t access, int64_t colour);
-  LeafCall::NumberOf numbers_for(const Leaf& leaf, const Turn& turn) const;
+  LeafCall::NumberOf numbers_for(const Leaf& leaf, const LeafRun& wanted) const;
   RunKernel run(const LeafCall& call);
 
   Process& process_;

@@ -126,8 +126,8 @@ bool DenseResult::has_chunks_to_poll() {
          binding_.launcher.takes_numbers({binding_.colours().lo, {}, Start::Old, 0});
 }
 
-void DenseResult::launch_chunk(Storage& into, const Turn& turn) {
-  binding_.timed(turn.colour, [&] { binding_.launcher.compute_into(into, turn); });
+void DenseResult::launch_chunk(Storage& into, const LeafRun& wanted) {
+  binding_.timed(wanted.colour, [&] { binding_.launcher.compute_into(into, wanted); });
   if (!binding_.fetches.are_under_way()) return;
   binding_.notes.overlapped++;
   binding_.fetches.poll();

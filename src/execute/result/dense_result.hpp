@@ -33,7 +33,7 @@ class DenseResult final : public BoundResult {
   void find_chunks();
   enum class When : uint8_t { Ready, Others };
   void launch_chunks(Home& result, When when);
-  void launch_chunk(Storage& into, const Turn& turn);
+  void launch_chunk(Storage& into, const LeafRun& wanted);
 
   Binding& binding_;
   bool in_place_;  // is it computed at home?

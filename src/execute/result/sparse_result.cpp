@@ -137,7 +137,7 @@ void SparseResult::compute_again(Home& result) {
     for (int64_t c = binding_.colours().lo; c < binding_.colours().hi; c++) {
       if (binding_.rests(c, {})) continue;
       Storage& piece = result.piece(c);
-      Turn again{.colour = c, .step = no_step, .pattern = lower::ResultPattern::Stands};
+      LeafRun again{.colour = c, .step = no_step, .pattern = lower::ResultPattern::Stands};
       if (binding_.shared) binding_.timed(c, [&] { binding_.launcher.compute_into(piece, {c, no_step}); });
       else if (binding_.launcher.keeps(piece, again))
         binding_.timed(c, [&] { binding_.launcher.compute_into(piece, again); });
