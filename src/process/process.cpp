@@ -15,7 +15,7 @@
 #include "base/threads.hpp"
 #include "process/uncaught.hpp"
 #include "runtime/transport/mpi.hpp"
-#include "runtime/transport/numbered.hpp"
+#include "runtime/transport/comparing.hpp"
 #include "runtime/transport/start.hpp"
 #include "spdistal/error.hpp"
 
@@ -149,7 +149,7 @@ runtime::Transport& Process::transport() {
 }
 
 void Process::connect(std::shared_ptr<runtime::Transport> transport) {
-  transport_ = transport && checks_collectives_ ? runtime::numbered(std::move(transport)) : std::move(transport);
+  transport_ = transport && checks_collectives_ ? runtime::comparing(std::move(transport)) : std::move(transport);
   gpus_.clear();  // other ranks share those of the node
   if (!transport_ || !shares_processors_) return;
   int64_t threads = part_of_processors(*transport_);

@@ -7,7 +7,7 @@
 #include "mpi/ranks.hpp"
 #include "runtime/transport/agree.hpp"
 #include "runtime/transport/deal.hpp"
-#include "runtime/transport/numbered.hpp"
+#include "runtime/transport/comparing.hpp"
 #include "spdistal/error.hpp"
 
 namespace spdistal::runtime {
@@ -113,7 +113,7 @@ class Borrowed final : public Transport {
 
 TEST(NumberedTransport, WorksAsTheOneItWrapsAndNamesCollectivesThatDoNotMatch) {
   on_ranks([](Transport& t) {
-    auto checked = numbered(std::make_unique<Borrowed>(t));
+    auto checked = comparing(std::make_unique<Borrowed>(t));
     send_around(*checked);
     collect(*checked);
     deal_out(*checked);
@@ -133,7 +133,7 @@ TEST(NumberedTransport, WorksAsTheOneItWrapsAndNamesCollectivesThatDoNotMatch) {
 
 TEST(NumberedTransport, GivesNoNumberThatTheOneItWrapsGives) {
   on_ranks([](Transport& t) {
-    auto checked = numbered(std::shared_ptr<Transport>(&t, [](Transport*) {}));
+    auto checked = comparing(std::shared_ptr<Transport>(&t, [](Transport*) {}));
     uint64_t first = t.fresh_number(), second = checked->fresh_number(), third = t.fresh_number();
     EXPECT_LT(first, second);
     EXPECT_LT(second, third);

@@ -114,7 +114,7 @@ class Transport {
   void count_to_others(size_t bytes) { sent().count(int64_t(bytes) * (size() - 1), size() - 1); }
 
  private:
-  friend class Numbered;  // hands the primitives on to the transport it wraps
+  friend class Comparing;  // hands the primitives on to the transport it wraps
   int next_tag_ = 0;
   uint64_t next_number_ = 1;
   bool gave_up_ = false;

@@ -10,6 +10,6 @@ namespace spdistal::runtime {
 
 /// Collective calls through the result throw an InternalError on all ranks where ranks do not call the same one:
 /// "collective 17: rank 0 calls broadcast of 8 bytes from rank 0, rank 2 calls barrier".
-std::unique_ptr<Transport> numbered(std::shared_ptr<Transport> transport);
+std::unique_ptr<Transport> comparing(std::shared_ptr<Transport> transport);
 
 }  // namespace spdistal::runtime

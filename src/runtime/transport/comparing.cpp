@@ -1,4 +1,4 @@
-#include "runtime/transport/numbered.hpp"
+#include "runtime/transport/comparing.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 
 namespace spdistal::runtime {
 
-class Numbered final : public Transport {
+class Comparing final : public Transport {
  public:
-  explicit Numbered(std::shared_ptr<Transport> inner) : inner_(std::move(inner)) {}
+  explicit Comparing(std::shared_ptr<Transport> inner) : inner_(std::move(inner)) {}
 
   int rank() const override { return inner_->rank(); }
   int size() const override { return inner_->size(); }
@@ -94,8 +94,8 @@ class Numbered final : public Transport {
   int64_t number_ = 0;
 };
 
-std::unique_ptr<Transport> numbered(std::shared_ptr<Transport> transport) {
-  return std::make_unique<Numbered>(std::move(transport));
+std::unique_ptr<Transport> comparing(std::shared_ptr<Transport> transport) {
+  return std::make_unique<Comparing>(std::move(transport));
 }
 
 }  // namespace spdistal::runtime
