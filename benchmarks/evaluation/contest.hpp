@@ -97,16 +97,30 @@ inline double triad(int ranks) {
   return 24.0 * double(n) * ranks / best;
 }
 
-/// Bytes that a kernel moves at least: every array once, indices of four bytes. `n` is the number of rows, of a tensor the sum of
-/// its dimensions.
-inline double least_bytes(const std::string& kernel, double n, double nnz, double stored) {
-  if (kernel == "SpMV") return 12 * nnz + 20 * n;
-  if (kernel == "SpMM") return 12 * nnz + 4 * n + 16 * n * columns;
-  if (kernel == "SDDMM") return 24 * nnz + 8 * n + 16 * n * columns;
+/// What a kernel works on, over all ranks.
+struct Sizes {
+  double n, m;  // rows, and columns; of a tensor the sum of the dimensions behind the first
+  double nnz;
+  double products = 0;  // of SpGEMM
+};
+/// Bytes that a kernel moves at least: every array once, indices of four bytes.
+inline double least_bytes(const std::string& kernel, const Sizes& of, double stored) {
+  const auto [n, m, nnz, products] = of;
+  if (kernel == "SpMV") return 12 * nnz + 12 * n + 8 * m;
+  if (kernel == "SpMM") return 12 * nnz + 4 * n + 8 * (n + m) * columns;
+  if (kernel == "SDDMM") return 24 * nnz + 8 * n + 8 * (n + m) * columns;
   if (kernel == "SpAdd3") return 12 * (3 * nnz + stored) + 16 * n;
   if (kernel == "SpGEMM") return 12 * (2 * nnz + stored) + 12 * n;
   if (kernel == "SpTTV") return 12 * nnz + 12 * stored;
-  return 12 * nnz + 8 * n * columns;  // SpMTTKRP
+  return 12 * nnz + 8 * (n + m) * columns;  // SpMTTKRP
+}
+/// Operations that its definition has for the elements that are stored.
+inline double operations(const std::string& kernel, const Sizes& of) {
+  if (kernel == "SpMM") return 2 * of.nnz * columns;
+  if (kernel == "SDDMM") return of.nnz * (2 * columns + 1);
+  if (kernel == "SpGEMM") return 2 * of.products;
+  if (kernel == "SpMTTKRP") return 3 * of.nnz * columns;
+  return 2 * of.nnz;  // of SpAdd3: each element of two matrices is added
 }
 
 /// A line of JSON, told by the first rank.
@@ -172,18 +186,33 @@ class Contest {
     double spread() const { return (at(0.75) - at(0.25)) / at(0.5); }
   };
 
-  static double size_of(const Rows& rows) { return double(rows.n); }
-  static double size_of(const Entries& entries) {
-    return double(entries.dims[0]) + double(entries.dims[1]) + double(entries.dims[2]);
+  static Sizes sizes_of(const std::string& kernel, const Rows& rows) {
+    Sizes out{double(rows.n), double(rows.m), over_ranks(double(rows.nnz()), MPI_SUM)};
+    if (kernel != "SpGEMM") return out;
+    std::vector<int64_t> lengths(size_t(rows.n), 0);
+    for (int64_t i = 0; i < rows.count(); i++)
+      lengths[size_t(rows.rows.lo + i)] = rows.pos[size_t(i) + 1] - rows.pos[size_t(i)];
+    MPI_Allreduce(MPI_IN_PLACE, lengths.data(), int(rows.n), MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    for (int32_t k : rows.crd) out.products += double(lengths[size_t(k)]);
+    out.products = over_ranks(out.products, MPI_SUM);
+    return out;
+  }
+  static Sizes sizes_of(const std::string&, const Entries& entries) {
+    return {double(entries.dims[0]), double(entries.dims[1]) + double(entries.dims[2]),
+            over_ranks(double(entries.values.size()), MPI_SUM)};
+  }
+  static bool can_compute(const std::string& kernel, const Rows& rows) {
+    return kernel != "SpTTV" && kernel != "SpMTTKRP" && (kernel != "SpGEMM" || rows.n == rows.m);
+  }
+  static bool can_compute(const std::string& kernel, const Entries&) {
+    return kernel == "SpTTV" || kernel == "SpMTTKRP";
   }
 
   template <class Data>
   void measure(System& system, const Problem& problem, const Data& data, double bandwidth) {
     double setup = slowest([&] { system.bring(data); });
-    double nnz = over_ranks(double(data.values.size()), MPI_SUM);
     for (const std::string& kernel : kernels_) {
-      bool of_tensors = kernel == "SpTTV" || kernel == "SpMTTKRP";
-      if (of_tensors == problem.is_matrix()) continue;
+      if (!can_compute(kernel, data)) continue;
       Job job = system.job(kernel, problem);
       if (!job) continue;
       Line line;
@@ -195,7 +224,7 @@ class Contest {
       line("difference", seen.difference)("rows_compared", seen.rows);
       if (std::string why = wrong(kernel, seen); !why.empty()) line("wrong", why).tell(rank_);
       else if (runs_ == 0) line.tell(rank_);
-      else time(job, kernel, seen, line("bytes", least_bytes(kernel, size_of(data), nnz, seen.stored)), bandwidth);
+      else time(job, kernel, seen, tell_work(line, kernel, sizes_of(kernel, data), seen.stored), bandwidth);
     }
     system.drop();
   }
@@ -228,6 +257,10 @@ class Contest {
         "ms", later[later.size() / 2] * 1e3);
     line("compile_ms", parts.compile * 1e3)("exchange_ms", parts.exchange * 1e3)("leaf_ms", parts.leaf * 1e3)
         .tell(rank_);
+  }
+
+  static Line& tell_work(Line& line, const std::string& kernel, const Sizes& sizes, double stored) {
+    return line("bytes", least_bytes(kernel, sizes, stored))("operations", operations(kernel, sizes));
   }
 
   static double once(Job& job, int round) {

@@ -15,7 +15,7 @@ using Vector = Eigen::Matrix<double, Eigen::Dynamic, 1>;
 
 Sparse sparse_of(const Rows& rows) {
   std::vector<int> pos(rows.pos.begin(), rows.pos.end());
-  return Eigen::Map<const Sparse>(rows.n, rows.n, rows.nnz(), pos.data(), rows.crd.data(), rows.values.data());
+  return Eigen::Map<const Sparse>(rows.n, rows.m, rows.nnz(), pos.data(), rows.crd.data(), rows.values.data());
 }
 template <class D>
 void write(D& values, int number, int round) {

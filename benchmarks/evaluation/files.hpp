@@ -1,5 +1,5 @@
-// Matrices and tensors of real files: what is stored where. Values are made as those of generated inputs, since many files have
-// none, and so that all systems agree on them.
+// Matrices and tensors of real files. Of matrices, what is stored where: many files have no values, and those that are made are such
+// that sums do not cancel.
 #pragma once
 #include <zlib.h>
 
@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -43,22 +44,23 @@ class Lines {
   std::array<char, 1 << 12> line_;
 };
 
-/// Numbers of a line, coordinates from 0.
+/// Numbers of a line, coordinates from 0; `rest` is what follows them.
 template <size_t n>
-std::array<int64_t, n> coordinates_of(const char* line) {
+std::array<int64_t, n> coordinates_of(const char* line, char** rest = nullptr) {
   std::array<int64_t, n> out;
-  char* rest = const_cast<char*>(line);
-  for (int64_t& x : out) x = std::strtoll(rest, &rest, 10) - 1;
+  char* at = const_cast<char*>(line);
+  for (int64_t& x : out) x = std::strtoll(at, &at, 10) - 1;
+  if (rest) *rest = at;
   return out;
 }
 
-struct FileEntries {
-  std::vector<int64_t> dims;
-  std::vector<std::array<int64_t, 3>> at;
+struct MatrixFile {
+  int64_t rows, columns;
+  std::vector<std::array<int64_t, 2>> at;
 };
 
-/// A square matrix in coordinates; both halves of one that is symmetric.
-inline FileEntries read_matrix(const std::string& path) {
+/// A matrix in coordinates; both halves of one that is symmetric.
+inline MatrixFile read_matrix(const std::string& path) {
   Lines lines(path);
   const char* head = lines.any();
   std::string banner = head ? head : "";
@@ -67,24 +69,36 @@ inline FileEntries read_matrix(const std::string& path) {
   const char* size = lines.next();
   if (!size) lines.refuse("it has no sizes");
   auto [rows, columns, stored] = coordinates_of<3>(size);
-  if (rows != columns) lines.refuse("it is not square");
-  FileEntries out{{rows + 1, columns + 1}, {}};
+  MatrixFile out{rows + 1, columns + 1, {}};
   out.at.reserve(size_t(stored + 1) * (symmetric ? 2 : 1));
   while (const char* line = lines.next()) {
     auto [i, j] = coordinates_of<2>(line);
-    out.at.push_back({i, j, 0});
-    if (symmetric && i != j) out.at.push_back({j, i, 0});
+    out.at.push_back({i, j});
+    if (symmetric && i != j) out.at.push_back({j, i});
   }
   return out;
 }
 
-/// The first three dimensions of a tensor that has as many or more.
-inline FileEntries read_tensor(const std::string& path) {
+struct TensorFile {
+  struct Entry {
+    std::array<int64_t, 3> at;
+    double value;
+  };
+  std::array<int64_t, 3> dims{0, 0, 0};
+  std::vector<Entry> entries;
+};
+
+/// Three coordinates and a value in each line.
+inline TensorFile read_tensor(const std::string& path) {
   Lines lines(path);
-  FileEntries out{{0, 0, 0}, {}};
+  TensorFile out;
   while (const char* line = lines.next()) {
-    out.at.push_back(coordinates_of<3>(line));
-    for (size_t d = 0; d < 3; d++) out.dims[d] = std::max(out.dims[d], out.at.back()[d] + 1);
+    char *rest, *end;
+    TensorFile::Entry entry{coordinates_of<3>(line, &rest), 0};
+    entry.value = std::strtod(rest, &end);
+    if (end == rest || end[std::strspn(end, " \t\r\n")] != 0) lines.refuse("it is not of order 3");
+    for (size_t d = 0; d < 3; d++) out.dims[d] = std::max(out.dims[d], entry.at[d] + 1);
+    out.entries.push_back(entry);
   }
   return out;
 }

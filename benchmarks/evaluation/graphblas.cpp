@@ -29,7 +29,7 @@ Matrix empty(int64_t rows, int64_t width) {
 Matrix matrix_of(const Rows& rows) {
   std::vector<GrB_Index> pos(rows.pos.begin(), rows.pos.end()), crd(rows.crd.begin(), rows.crd.end());
   GrB_Matrix out;
-  call(GrB_Matrix_import_FP64(&out, GrB_FP64, GrB_Index(rows.n), GrB_Index(rows.n), pos.data(), crd.data(),
+  call(GrB_Matrix_import_FP64(&out, GrB_FP64, GrB_Index(rows.n), GrB_Index(rows.m), pos.data(), crd.data(),
                               rows.values.data(), pos.size(), crd.size(), rows.values.size(), GrB_CSR_FORMAT));
   call(GrB_Matrix_wait(out, GrB_MATERIALIZE));
   return owned(out);
@@ -102,7 +102,7 @@ void each(GrB_Matrix matrix, const Visit& visit) {
 class GraphBlas : public System {
  public:
   const char* name() const override { return "GraphBLAS"; }
-  void bring(const Rows& rows) override { B_ = matrix_of(rows), n_ = rows.n; }
+  void bring(const Rows& rows) override { B_ = matrix_of(rows), n_ = rows.n, m_ = rows.m; }
   void drop() override { B_.reset(); }
 
   std::string version() const override {
@@ -113,9 +113,9 @@ class GraphBlas : public System {
   Job job(const std::string& kernel, const Problem& problem) override {
     if (problem.ranks > 1) return {};
     if (kernel == "SpMV") {
-      Vector c = vector(n_), a = vector(n_);
-      write(c.get(), n_, 1, 0);
-      return {[=, n = n_](int round) { write(c.get(), n, 1, round); },
+      Vector c = vector(m_), a = vector(n_);
+      write(c.get(), m_, 1, 0);
+      return {[=, m = m_](int round) { write(c.get(), m, 1, round); },
               {},
               [=, times = times_, B = B_] {
                 call(GrB_mxv(a.get(), nullptr, nullptr, times, B.get(), c.get(), nullptr));
@@ -124,27 +124,27 @@ class GraphBlas : public System {
               [=](const Visit& visit) { each(a.get(), visit); }};
     }
     if (kernel == "SpMM") {
-      Operand C(n_, columns, 2);
+      Operand C(m_, columns, 2);
       return job({C}, columns, 0, [=, times = times_, B = B_](GrB_Matrix to, GrB_Matrix) {
         call(GrB_mxm(to, nullptr, nullptr, times, B.get(), C.get(), nullptr));
       });
     }
     if (kernel == "SDDMM") {
-      Operand C(n_, columns, 3), D(n_, columns, 4);
-      return job({C, D}, n_, n_, [=, times = times_, B = B_](GrB_Matrix to, GrB_Matrix product) {
+      Operand C(n_, columns, 3), D(m_, columns, 4);
+      return job({C, D}, m_, m_, [=, times = times_, B = B_](GrB_Matrix to, GrB_Matrix product) {
         call(GrB_mxm(product, B.get(), nullptr, times, C.get(), D.get(), GrB_DESC_ST1));
         call(GrB_Matrix_eWiseMult_BinaryOp(to, nullptr, nullptr, GrB_TIMES_FP64, B.get(), product, nullptr));
       });
     }
     if (kernel == "SpAdd3") {
       Matrix C = matrix_of(problem.rows(1)), D = matrix_of(problem.rows(2));
-      return job({}, n_, n_, [=, times = times_, B = B_](GrB_Matrix to, GrB_Matrix sum) {
+      return job({}, m_, m_, [=, times = times_, B = B_](GrB_Matrix to, GrB_Matrix sum) {
         call(GrB_Matrix_eWiseAdd_BinaryOp(sum, nullptr, nullptr, GrB_PLUS_FP64, B.get(), C.get(), nullptr));
         call(GrB_Matrix_eWiseAdd_BinaryOp(to, nullptr, nullptr, GrB_PLUS_FP64, sum, D.get(), nullptr));
       });
     }
     if (kernel == "SpGEMM")
-      return job({}, n_, 0, [=, times = times_, B = B_](GrB_Matrix to, GrB_Matrix) {
+      return job({}, m_, 0, [=, times = times_, B = B_](GrB_Matrix to, GrB_Matrix) {
         call(GrB_mxm(to, nullptr, nullptr, times, B.get(), B.get(), nullptr));
       });
     return {};
@@ -172,7 +172,7 @@ class GraphBlas : public System {
 
   GrB_Semiring times_ = GrB_PLUS_TIMES_SEMIRING_FP64;
   Matrix B_;
-  int64_t n_ = 0;
+  int64_t n_ = 0, m_ = 0;
 };
 
 }  // namespace

@@ -37,16 +37,16 @@ void check_size(size_t stored) {
 }
 
 struct Sparse {
-  int64_t rows = 0;
+  int64_t rows = 0, cols = 0;
   Array<int32_t> pos, crd;
   Array<double> values;
 
   Sparse() = default;
-  explicit Sparse(const Rows& from) : rows(from.n) {
+  explicit Sparse(const Rows& from) : rows(from.n), cols(from.m) {
     check_size(from.crd.size());
     pos = Array<int32_t>(from.pos), crd = Array<int32_t>(from.crd), values = Array<double>(from.values);
   }
-  hand::Csr view() const { return {rows, rows, pos.data(), crd.data(), values.data()}; }
+  hand::Csr view() const { return {rows, cols, pos.data(), crd.data(), values.data()}; }
 };
 
 // A tensor as a tree: rows, fibres, entries.
@@ -105,18 +105,18 @@ class Loops : public System {
   Job job(const std::string& kernel, const Problem& problem) override {
     if (problem.ranks > 1) return {};
     Made A = std::make_shared<hand::Made>();
-    const int64_t n = B_.rows;
+    const int64_t n = B_.rows, m = B_.cols;
     const hand::Csr b = B_.view();
     if (kernel == "SpMV") {
-      Dense c(n, 1, 1);
+      Dense c(m, 1, 1);
       return dense_result(A, n, 1, {c}, [=] { hand::spmv(b, c.data(), *A); });
     }
     if (kernel == "SpMM") {
-      Dense C(n, columns, 2);
+      Dense C(m, columns, 2);
       return dense_result(A, n, columns, {C}, [=] { hand::spmm(b, C.data(), *A); });
     }
     if (kernel == "SDDMM") {
-      Dense C(n, columns, 3), D(n, columns, 4);
+      Dense C(n, columns, 3), D(m, columns, 4);
       return {changing({C, D}),
               {},
               [=] { hand::sddmm(b, C.data(), D.data(), *A); },

@@ -24,7 +24,8 @@ Matrix matrix_of(const Rows& rows) {
   else wide.assign(rows.crd.begin(), rows.crd.end()), crd = wide.data();
   Mat out;
   call(MatCreate(PETSC_COMM_WORLD, &out));
-  call(MatSetSizes(out, PetscInt(rows.count()), PetscInt(rows.count()), PetscInt(rows.n), PetscInt(rows.n)));
+  call(
+      MatSetSizes(out, PetscInt(rows.count()), PetscInt(rows.operand_rows.size()), PetscInt(rows.n), PetscInt(rows.m)));
   call(MatSetType(out, MATAIJ));
   call(MatSeqAIJSetPreallocationCSR(out, pos.data(), crd, rows.values.data()));
   call(MatMPIAIJSetPreallocationCSR(out, pos.data(), crd, rows.values.data()));
@@ -66,7 +67,9 @@ class Petsc : public System {
     return std::to_string(PETSC_VERSION_MAJOR) + '.' + std::to_string(PETSC_VERSION_MINOR) + '.' +
            std::to_string(PETSC_VERSION_SUBMINOR);
   }
-  void bring(const Rows& rows) override { B_ = matrix_of(rows), rows_ = rows.rows, n_ = rows.n; }
+  void bring(const Rows& rows) override {
+    B_ = matrix_of(rows), rows_ = rows.rows, operand_rows_ = rows.operand_rows, m_ = rows.m;
+  }
   void drop() override { B_.reset(); }
 
   Job job(const std::string& kernel, const Problem& problem) override {
@@ -99,7 +102,7 @@ class Petsc : public System {
   Job vector() {
     Vec c, a;
     call(MatCreateVecs(B_.get(), &c, &a));
-    auto write = [=, rows = rows_](int round) {
+    auto write = [=, rows = operand_rows_](int round) {
       PetscScalar* values;
       call(VecGetArray(c, &values));
       for (int64_t i = 0; i < rows.size(); i++) values[i] = dense_value(1, rows.lo + i, 0, round);
@@ -120,9 +123,10 @@ class Petsc : public System {
   // Dense matrices of PETSc are stored by columns.
   Job factor() {
     Mat C;
-    call(MatCreateDense(PETSC_COMM_WORLD, PetscInt(rows_.size()), PETSC_DECIDE, PetscInt(n_), columns, nullptr, &C));
+    call(MatCreateDense(PETSC_COMM_WORLD, PetscInt(operand_rows_.size()), PETSC_DECIDE, PetscInt(m_), columns, nullptr,
+                        &C));
     auto A = std::make_shared<Mat>(nullptr);
-    auto write = [=, rows = rows_](int round) {
+    auto write = [=, rows = operand_rows_](int round) {
       PetscScalar* values;
       call(MatDenseGetArray(C, &values));
       for (int k = 0; k < columns; k++)
@@ -146,8 +150,8 @@ class Petsc : public System {
   }
 
   Matrix B_;
-  Block rows_{0, 0};
-  int64_t n_ = 0;
+  Block rows_{0, 0}, operand_rows_{0, 0};
+  int64_t m_ = 0;
 };
 
 }  // namespace

@@ -107,7 +107,7 @@ class Spdistal : public System {
 
  private:
   static Tensor<double> tensor_of(const Rows& rows) {
-    return Tensor<double>::from_csr_local({rows.n, rows.n}, rows.rows.lo, rows.pos, rows.crd, rows.values, CSR);
+    return Tensor<double>::from_csr_local({rows.n, rows.m}, rows.rows.lo, rows.pos, rows.crd, rows.values, CSR);
   }
   static Job of(Tensor<double> A, std::vector<std::shared_ptr<Operand>> operands) {
     std::function<void(int)> change;

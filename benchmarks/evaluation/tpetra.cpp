@@ -22,7 +22,11 @@ using Vector = Tpetra::Vector<double, Local, Global>;
 using Teuchos::RCP;
 using Teuchos::rcp;
 
-RCP<Sparse> matrix_of(const Rows& rows, const RCP<const Map>& map) {
+RCP<const Map> map_of(int64_t size, Block own) {
+  return rcp(new Map(Tpetra::global_size_t(size), size_t(own.size()), 0, Tpetra::getDefaultComm()));
+}
+
+RCP<Sparse> matrix_of(const Rows& rows, const RCP<const Map>& operand_map, const RCP<const Map>& map) {
   std::vector<size_t> counts;
   for (int64_t i = 0; i < rows.count(); i++) counts.push_back(size_t(rows.pos[size_t(i) + 1] - rows.pos[size_t(i)]));
   RCP<Sparse> out = rcp(new Sparse(map, Teuchos::ArrayView<const size_t>(counts)));
@@ -32,7 +36,7 @@ RCP<Sparse> matrix_of(const Rows& rows, const RCP<const Map>& map) {
     crd.assign(rows.crd.begin() + lo, rows.crd.begin() + hi);
     out->insertGlobalValues(rows.rows.lo + i, Local(crd.size()), rows.values.data() + lo, crd.data());
   }
-  out->fillComplete(map, map);
+  out->fillComplete(operand_map, map);
   return out;
 }
 
@@ -51,16 +55,16 @@ class TpetraSystem : public System {
   const char* name() const override { return "Tpetra"; }
   std::string version() const override { return Tpetra::version(); }
   void bring(const Rows& rows) override {
-    map_ = rcp(new Map(Tpetra::global_size_t(rows.n), size_t(rows.count()), 0, Tpetra::getDefaultComm()));
-    rows_ = rows.rows;
-    B_ = matrix_of(rows, map_);
+    map_ = map_of(rows.n, rows.rows), operand_map_ = map_of(rows.m, rows.operand_rows);
+    rows_ = rows.rows, operand_rows_ = rows.operand_rows;
+    B_ = matrix_of(rows, operand_map_, map_);
   }
   void drop() override { B_ = Teuchos::null; }
 
   Job job(const std::string& kernel, const Problem& problem) override {
-    if (kernel == "SpMV") return product(std::make_shared<Vector>(map_), std::make_shared<Vector>(map_), 1);
+    if (kernel == "SpMV") return product(std::make_shared<Vector>(operand_map_), std::make_shared<Vector>(map_), 1);
     if (kernel == "SpMM")
-      return product(std::make_shared<Dense>(map_, columns), std::make_shared<Dense>(map_, columns), 2);
+      return product(std::make_shared<Dense>(operand_map_, columns), std::make_shared<Dense>(map_, columns), 2);
     auto A = std::make_shared<RCP<Sparse>>(), two = std::make_shared<RCP<Sparse>>();
     auto result = [=, rows = rows_](std::function<void()> run) {
       return Job{{},
@@ -69,7 +73,8 @@ class TpetraSystem : public System {
                  [=](const Visit& visit) { each(**A, rows, visit); }};
     };
     if (kernel == "SpAdd3") {
-      RCP<Sparse> B = B_, C = matrix_of(problem.rows(1), map_), D = matrix_of(problem.rows(2), map_);
+      RCP<Sparse> B = B_, C = matrix_of(problem.rows(1), operand_map_, map_),
+                  D = matrix_of(problem.rows(2), operand_map_, map_);
       return result([=] {
         *two = Tpetra::MatrixMatrix::add(1.0, false, *B, 1.0, false, *C);
         *A = Tpetra::MatrixMatrix::add(1.0, false, **two, 1.0, false, *D);
@@ -87,7 +92,7 @@ class TpetraSystem : public System {
   // Of vectors, or of several columns.
   template <class D>
   Job product(std::shared_ptr<D> C, std::shared_ptr<D> A, int number) {
-    auto write = [=, rows = rows_](int round) {
+    auto write = [=, rows = operand_rows_](int round) {
       auto values = C->getLocalViewHost(Tpetra::Access::OverwriteAll);
       for (size_t k = 0; k < values.extent(1); k++)
         for (int64_t i = 0; i < rows.size(); i++)
@@ -109,9 +114,9 @@ class TpetraSystem : public System {
             }};
   }
 
-  RCP<const Map> map_;
+  RCP<const Map> map_, operand_map_;
   RCP<Sparse> B_;
-  Block rows_{0, 0};
+  Block rows_{0, 0}, operand_rows_{0, 0};
 };
 
 }  // namespace
