@@ -50,8 +50,30 @@ class Scale:
         return [10.0**e for e in range(self.first, self.last + 1)]
 
 
+def legend_width(systems):
+    return 40 + 95 * len(systems)
+
+
+def spread(places, gap, lo, hi):
+    """Rising places, moved as little as it takes for each to be so far from the next, within [lo, hi]: those that are too close stand
+    around their mean."""
+    groups = []
+    width = lambda group: gap * (len(group) - 1)
+    begin = lambda group: max(lo, min(hi - width(group), sum(group) / len(group) - width(group) / 2))
+    for place in places:
+        groups.append([place])
+        while len(groups) > 1 and begin(groups[-1]) < begin(groups[-2]) + width(groups[-2]) + gap:
+            last = groups.pop()
+            groups[-1] += last
+    return [begin(group) + gap * k for group in groups for k in range(len(group))]
+
+
 def systems_of(results):
     return [s for s in COLOURS if any(r["system"] == s for r in results)]
+
+
+def counted(cores):
+    return "1 core" if cores == 1 else f"{cores} cores"
 
 
 def fastest(results, **wanted):
@@ -66,20 +88,22 @@ def bars(results, kernel, out):
     if not here:
         return
     inputs, systems = sorted({r["input"] for r in here}), systems_of(here)
-    picture = Picture(120 + 170 * len(inputs), 320)
+    group = 24 * len(systems) + 26
+    picture = Picture(max(100 + group * len(inputs), legend_width(systems)), 340)
     scale = Scale([r["ms"] for r in here], 260, 40)
     for mark in scale.marks():
-        picture.line([(60, scale(mark)), (100 + 170 * len(inputs), scale(mark))], "#ddd")
+        picture.line([(60, scale(mark)), (picture.size[0] - 20, scale(mark))], "#ddd")
         picture.text(54, scale(mark) + 4, f"{mark:g}", 11, "end")
+    slanted = any(7 * len(name) > group for name in inputs)
     for k, name in enumerate(inputs):
-        x = 70 + 170 * k
+        x = 70 + group * k
         for s, system in enumerate(systems):
             if (ms := fastest(here, input=name, system=system)) is not None:
                 picture.bar(x + 24 * s, scale(ms), 20, 260 - scale(ms), COLOURS[system])
-        picture.text(x + 12 * len(systems), 278, name)
+        picture.text(x + 12 * len(systems), 274 if slanted else 278, name, 10 if slanted else 12, "end" if slanted else "middle", -20 if slanted else 0)
     picture.text(18, 150, "ms", turn=-90)
-    picture.text(picture.size[0] / 2, 20, f"{kernel}, {cores} cores", 14)
-    picture.legend(systems, 20, 305)
+    picture.text(picture.size[0] / 2, 20, f"{kernel}, {counted(cores)}", 14)
+    picture.legend(systems, 20, 330)
     picture.save(out / f"{kernel}.svg")
 
 
@@ -90,54 +114,77 @@ def scaling(results, out, weak):
     counts = sorted({r["cores"] for r in results})
     if len(counts) < 2:
         return
-    across = 4
-    picture = Picture(230 * across + 20, 190 * math.ceil(len(fields) / across) + 50)
+    across = min(4, len(fields))
+    systems = systems_of(results)
+    picture = Picture(max(230 * across + 30, legend_width(systems)), 190 * math.ceil(len(fields) / across) + 80)
+    picture.text(picture.size[0] / 2, 20, "what is done in the time" if weak else "speed", 14)
+    picture.text(picture.size[0] / 2, 36, f"over cores; spdistal on {counted(counts[0])} is 1; dashes: in proportion to the cores", 11)
     for k, (kernel, name) in enumerate(fields):
-        x, y = 40 + 230 * (k % across), 30 + 190 * (k // across)
+        x, y = 45 + 230 * (k % across), 70 + 190 * (k // across)
         here = [r for r in results if (r["kernel"], r["input"]) == (kernel, name)]
         one = fastest(here, system="spdistal", cores=counts[0])
         if one is None:
             continue
         done = lambda cores: cores / counts[0] if weak else 1
-        best = max(one / r["ms"] * done(r["cores"]) for r in here)
-        place = lambda cores, speed: (x + 170 * math.log2(cores / counts[0]) / math.log2(counts[-1] / counts[0]), y + 140 - 130 * speed / best)
-        picture.line([(x, y), (x, y + 140), (x + 180, y + 140)], "#888")
+        best = max(counts[-1] / counts[0], *(one / r["ms"] * done(r["cores"]) for r in here))
+        place = lambda cores, speed: (x + 170 * math.log2(cores / counts[0]) / math.log2(counts[-1] / counts[0]), y + 130 - 130 * speed / best)
+        picture.line([(x, y), (x, y + 130), (x + 180, y + 130)], "#888")
         picture.text(x + 90, y - 6, f"{kernel}, {name}")
-        picture.text(x - 4, y + 14, f"{best:.1f}", 10, "end")
+        for speed in (1, best):
+            picture.text(x - 5, place(counts[0], speed)[1] + 4, f"{speed:.2g}", 10, "end")
         for cores in counts:
-            picture.text(place(cores, 0)[0], y + 154, str(cores), 10)
-        for system in systems_of(here):
+            picture.text(place(cores, 0)[0], y + 144, str(cores), 10)
+        picture.line([place(cores, cores / counts[0]) for cores in counts], "#bbb", 1, "4 3")
+        for system in reversed(systems):  # ours on top
             line = [place(c, one / ms * done(c)) for c in counts if (ms := fastest(here, system=system, cores=c)) is not None]
             picture.line(line, COLOURS[system], 1.6)
             for point in line:
                 picture.dot(*point, COLOURS[system])
-    picture.legend(systems_of(results), 20, picture.size[1] - 12)
+    picture.legend(systems, 20, picture.size[1] - 12)
     picture.save(out / ("weak_scaling.svg" if weak else "scaling.svg"))
 
 
+def intensity(r):
+    """Operations for each byte that is moved at least: the same for all systems."""
+    return r["operations"] / r["bytes"]
+
+
 def roofline(results, out):
-    """Bytes per second that each kernel moves at least, against the triad of the same run."""
+    """Operations per second over operations per byte, under what the triad of the same run lets through. Columns of about the same
+    intensity stand side by side."""
     cores = max(r["cores"] for r in results)
-    here = [r for r in results if r["cores"] == cores]
-    fields = sorted({(r["kernel"], r["input"]) for r in here})
-    picture = Picture(90 + 44 * len(fields), 380)
-    rates = [r["bytes"] / r["ms"] / 1e6 for r in here]
+    here = [r for r in results if r["cores"] == cores and r["operations"] > 0]
+    if not here:
+        return
+    fields = {(r["kernel"], r["input"]): intensity(r) for r in sorted(here, key=intensity)}
+    rate = lambda r: r["operations"] / r["ms"] / 1e6
     triad = sorted(r["triad"] for r in here)[len(here) // 2] / 1e9
-    scale = Scale(rates + [triad], 250, 40)
-    for mark in scale.marks():
-        picture.line([(60, scale(mark)), (picture.size[0] - 10, scale(mark))], "#ddd")
-        picture.text(54, scale(mark) + 4, f"{mark:g}", 11, "end")
-    picture.line([(60, scale(triad)), (picture.size[0] - 10, scale(triad))], "#000", 1.2, "5 3")
-    picture.text(picture.size[0] - 12, scale(triad) - 5, "triad", 11, "end")
-    for k, field in enumerate(fields):
-        x = 80 + 44 * k
-        for r in here:
-            if (r["kernel"], r["input"]) == field:
-                picture.dot(x, scale(r["bytes"] / r["ms"] / 1e6), COLOURS[r["system"]])
-        picture.text(x, 262, f"{field[0]} {field[1]}", 10, "end", -60)
-    picture.text(18, 150, "GB/s", turn=-90)
-    picture.text(picture.size[0] / 2, 20, f"{cores} cores", 14)
-    picture.legend(systems_of(here), 20, 370)
+    systems = systems_of(here)
+    left, bottom = 60, 500
+    right = left + max(760, 24 * len(fields))
+    across = Scale(fields.values(), left, right)
+    ends = (across.marks()[0], across.marks()[-1])
+    up = Scale([rate(r) for r in here] + [triad * end for end in ends], bottom, 100)
+    picture = Picture(max(right + 20, legend_width(systems) + 170), bottom + 70)
+    for mark in up.marks():
+        picture.line([(left, up(mark)), (right, up(mark))], "#ddd")
+        picture.text(left - 6, up(mark) + 4, f"{mark:g}", 11, "end")
+    for mark in across.marks():
+        picture.line([(across(mark), up.hi), (across(mark), bottom)], "#ddd")
+        picture.text(across(mark), bottom + 16, f"{mark:g}", 11)
+    picture.line([(across(end), up(triad * end)) for end in ends], "#000", 1.2, "5 3")
+    for x, (kernel, name) in zip(spread([across(value) for value in fields.values()], 13, left + 8, right - 8), fields):
+        points = [(up(rate(r)), r["system"]) for r in here if (r["kernel"], r["input"]) == (kernel, name)]
+        for y, system in sorted(points, key=lambda point: -systems.index(point[1])):
+            picture.dot(x, y, COLOURS[system])
+        picture.text(x + 3, min(points)[0] - 8, f"{kernel} {name}", 9, "start", -90)
+    picture.text(16, (up.hi + bottom) / 2, "GFLOP/s", turn=-90)
+    picture.text((left + right) / 2, bottom + 34, "arithmetic intensity, flops/byte")
+    picture.text((left + right) / 2, 20, counted(cores), 14)
+    picture.legend(systems, 20, bottom + 58)
+    at = legend_width(systems)
+    picture.line([(at, bottom + 54), (at + 24, bottom + 54)], "#000", 1.2, "5 3")
+    picture.text(at + 30, bottom + 58, f"triad, {triad:.0f} GB/s", 11, "start")
     picture.save(out / "roofline.svg")
 
 
