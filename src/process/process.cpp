@@ -14,8 +14,8 @@
 #include "base/text.hpp"
 #include "base/threads.hpp"
 #include "process/uncaught.hpp"
-#include "runtime/transport/mpi.hpp"
 #include "runtime/transport/comparing.hpp"
+#include "runtime/transport/mpi.hpp"
 #include "runtime/transport/start.hpp"
 #include "spdistal/error.hpp"
 

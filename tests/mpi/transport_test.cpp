@@ -6,8 +6,8 @@
 
 #include "mpi/ranks.hpp"
 #include "runtime/transport/agree.hpp"
-#include "runtime/transport/deal.hpp"
 #include "runtime/transport/comparing.hpp"
+#include "runtime/transport/deal.hpp"
 #include "spdistal/error.hpp"
 
 namespace spdistal::runtime {
