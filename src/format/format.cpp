@@ -215,11 +215,15 @@ void Format::check() const {
         else if (!contains(dims, dim) && contains(named, distribution_->dims()[dim])) left_out.push_back(all.back());
       }
       if (!left_out.empty())
-        refuse_distribution(here,
-                            fmt::format("~{}: the stored coordinates of {} are counted below those of {}, which {} "
-                                        "placed otherwise",
-                                        name, name, enumerate(left_out), left_out.size() == 1 ? "is" : "are"),
-                            fmt::format("fuse({},f) and ~f split them evenly", join(all, ",")));
+        refuse_distribution(
+            here,
+            fmt::format("~{}: the stored coordinates of {} are counted below those of {}, which {} "
+                        "placed otherwise",
+                        name, name, enumerate(left_out), left_out.size() == 1 ? "is" : "are"),
+            fmt::format("fuse({},f) and ~f split them evenly{}", join(all, ","),
+                        left_out == std::vector{all[0]}
+                            ? fmt::format("; M({},~{}) splits those of each block of {}", all[0], name, all[0])
+                            : ""));
       for (size_t k = deepest + 1; k < levels_split_by(*this, *distribution_, non_zero->var); k++)
         if (const DistVar& with = distribution_->dims()[size_t(mode_order_[k])]; contains(named, with))
           refuse_distribution(

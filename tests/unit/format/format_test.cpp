@@ -131,11 +131,11 @@ TEST(Formats, CarryADistributionThatFitsTheirStorage) {
             "error: the distribution names 2 dimensions, the format stores 1\n  T(x,y) -> M(x)\n   ^^^^^\n"
             "hint: write one name for each dimension of the tensor");
   EXPECT_EQ(refusal([&] {
-              Format(CSR, Distribution({x, y}, Machine(Grid(2, 2)), {x, ~y}));
+              Format(CSR, Distribution({x, y}, Machine(Grid(2, 2)), {~y, x}));
             }),
             "error: ~y: the stored coordinates of y are counted below those of x, which is placed otherwise\n"
-            "  T(x,y) -> M(x,~y)\n                ^^\n"
-            "hint: fuse(x,y,f) and ~f split them evenly");
+            "  T(x,y) -> M(~y,x)\n              ^^\n"
+            "hint: fuse(x,y,f) and ~f split them evenly; M(x,~y) splits those of each block of x");
   EXPECT_NO_THROW(Format(CSC, Distribution({x, y}, fuse({x, y}, f), m, {~f})));
 }
 
