@@ -48,7 +48,7 @@ struct Binding {
   std::vector<NumberedGroup> numbered;
   std::optional<SharedPattern> shared;  // the operand whose pattern a sparse result has
 
-  // Binding to the data:
+  // From the data:
   std::optional<Tasks> tasks;
   Fetches fetches;
   Launcher launcher;

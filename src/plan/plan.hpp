@@ -155,7 +155,7 @@ enum class Returns : uint8_t {
 };
 /// How what is gathered is found by what others store, on all ranks: what takes more stands later.
 enum class FoundBy : uint8_t {
-  Coordinates,  // all of it is at home, or lies in a piece of its own just as it is numbered
+  Coordinates,  // all of it is at home, or a piece of its own has places for a range around it
   Around,       // ghosts lie around the home piece, each where its coordinate is
   Numbers,      // coordinates are stored once more as numbers
 };

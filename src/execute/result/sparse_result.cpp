@@ -58,6 +58,7 @@ const Shares& SparseResult::home_shares() const {
 
 void SparseResult::begin(PlanRun& run) {
   found_.reset();
+  pieces_.clear();
   stands_ = run.result && made_ == run.result->pattern_version();
   if (way_ != Way::Moves || (stands_ && moves_values())) return;
   found_.emplace(binding_.dims, binding_.result().type());
