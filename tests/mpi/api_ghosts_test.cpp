@@ -91,6 +91,11 @@ void expect_right_of_both(int64_t n, const Matrix& b, const Matrix& e) {
     z(i) = E(i, j) * x(j);
     EXPECT_EQ(gathered(y), b * wanted);
     EXPECT_EQ(gathered(z), e * wanted);
+    // While the vector stands nothing travels: each has what it brought.
+    y.compute();
+    z.compute();
+    EXPECT_EQ(gathered(y), b * wanted);
+    EXPECT_EQ(gathered(z), e * wanted);
     x(i) = min(y(i) + z(i), 5.0);
     std::vector<double> sums = b * wanted, more = e * wanted;
     for (size_t r = 0; r < sums.size(); r++) wanted[r] = std::min(sums[r] + more[r], 5.0);
