@@ -13,8 +13,6 @@
 namespace spdistal {
 namespace {
 
-runtime::Transport& transport() { return Session::instance().transport(); }
-
 // The piece of a rank, where every rank has one: what is refused is so on all of them.
 const Storage& piece_of(const notation::TensorVar& var, const Home& home) {
   int64_t pieces = home.shares().grid.count();

@@ -15,8 +15,6 @@
 namespace spdistal {
 namespace {
 
-runtime::Transport& transport() { return Session::instance().transport(); }
-
 memory::Buffer borrowed(const void* data, size_t bytes, const std::shared_ptr<const void>& owner) {
   // Who writes to values clones borrowed ones first, and nobody writes to index arrays.
   auto* first = static_cast<std::byte*>(const_cast<void*>(data));

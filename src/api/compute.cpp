@@ -19,8 +19,6 @@ using namespace notation;
 
 namespace {
 
-runtime::Transport& transport() { return Session::instance().transport(); }
-
 // The same text for statements that say the same of the same tensors with the same schedule, numbers of the host aside.
 std::string key_of(const StatementState& statement) {
   Printer names(ArgumentText::Name);

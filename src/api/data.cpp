@@ -15,8 +15,6 @@
 namespace spdistal {
 namespace {
 
-runtime::Transport& transport() { return Session::instance().transport(); }
-
 // Ranks must mean the same kind of insertion; one that inserted nothing takes part in either.
 Inserted agree_on_insertion(const TensorState& tensor) {
   uint8_t all = 0;

@@ -14,8 +14,6 @@
 namespace spdistal {
 namespace {
 
-runtime::Transport& transport() { return Session::instance().transport(); }
-
 // Where the elements of a tensor stand in a dense array.
 class ArrayPlaces {
  public:

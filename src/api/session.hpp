@@ -24,4 +24,7 @@ class Session : public Process {
   std::shared_ptr<void> evaluated = nullptr;  // statements that `evaluate` has read; gone with the connection
 };
 
+/// That of the session: the ranks of the program.
+inline runtime::Transport& transport() { return Session::instance().transport(); }
+
 }  // namespace spdistal

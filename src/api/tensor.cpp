@@ -22,8 +22,6 @@ using notation::TensorVar;
 
 namespace {
 
-runtime::Transport& transport() { return Session::instance().transport(); }
-
 // Entries that wait for pack; made at the first insert.
 Coordinates& inserted(TensorState& tensor, const std::vector<int64_t>& dims, Inserted how) {
   if (!tensor.inserted) tensor.inserted.emplace(dims, tensor.var.type());

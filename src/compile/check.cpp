@@ -153,7 +153,7 @@ void check_sizes(const ScheduledStatement& statement) {
 
 void bind_pieces(const ConcreteStatement& statement, int ranks) {
   auto look = [&](const IndexExpr& expr) {
-    each<notation::Number>(expr, [&](const notation::Number& n) {
+    each<notation::IndexNumber>(expr, [&](const notation::IndexNumber& n) {
       if (n.value.grid_dim()) bind_machine(Machine(n.value.grid_dim()->machine()), ranks);
       else if (const Param* param = n.value.extent().param(); param && !param->value()) Param(*param).bind(ranks);
     });

@@ -41,9 +41,9 @@ lower::IndexWidths narrowest_widths(const TensorVar& tensor, ScalarType position
   return out;
 }
 
-double average_row(std::span<const Access> accesses, const PatternOf& pattern) {
+double average_row(std::span<const notation::Access> accesses, const PatternOf& pattern) {
   double most = 1;
-  for (const Access& access : accesses) {
+  for (const notation::Access& access : accesses) {
     const Pattern* met = pattern(access);
     if (!met || met->order() < 2) continue;
     if (!find_array(met->format().levels().back(), met->levels().back(), Holds::Segments)) continue;
@@ -66,7 +66,7 @@ bool runs_on_gpu(const ConcreteStatement& statement) {
 Leaf::Leaf(const ConcreteStatement& statement, const Storages& storages, const LeafOptions& options)
     : Leaf(
           statement,
-          [&](const Access& access) {
+          [&](const notation::Access& access) {
             auto stored = storages.find(access.tensor);
             return stored == storages.end() ? lower::IndexWidths{} : widths_of(stored->second->pattern());
           },
@@ -74,14 +74,14 @@ Leaf::Leaf(const ConcreteStatement& statement, const Storages& storages, const L
 
 std::vector<lower::IndexWidths> Leaf::widths_of_operands(const ConcreteStatement& statement, const Widths& widths) {
   std::vector<lower::IndexWidths> out;
-  for (const Access& access : lower::operands_of(statement)) out.push_back(widths(access));
+  for (const notation::Access& access : lower::operands_of(statement)) out.push_back(widths(access));
   return out;
 }
 
 // Widths are those of the operands, in their order.
 lower::Options Leaf::lowering(const ConcreteStatement& statement, const std::vector<lower::IndexWidths>& widths,
                               const LeafOptions& options, ScalarType positions) {
-  auto of_access = [operands = lower::operands_of(statement), widths](const Access& access) {
+  auto of_access = [operands = lower::operands_of(statement), widths](const notation::Access& access) {
     for (size_t k = 0; k < operands.size(); k++)
       if (structurally_equal(operands[k], access)) return widths[k];
     return lower::IndexWidths{};

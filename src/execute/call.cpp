@@ -205,7 +205,7 @@ namespace {
 
 LeafCall call_on(const Leaf& leaf, const Storages& storages, DevicePlace device) {
   std::vector<SeenPiece> operands;
-  for (const Access& access : leaf.kernel().operands) operands.push_back({storages.at(access.tensor)});
+  for (const notation::Access& access : leaf.kernel().operands) operands.push_back({storages.at(access.tensor)});
   // Sizes are known by now; a number of pieces that nobody gave is the number of processes.
   return LeafCall(
       leaf, operands, [](const lower::RunTimeNumber&) { return 1; }, device);

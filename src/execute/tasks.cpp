@@ -16,9 +16,9 @@ using runtime::Space;
 
 Space interval(const Range& range) { return range.size() <= 0 ? Space(1) : Space::interval(range.lo, range.hi); }
 
-size_t number_of(const plan::Plan& plan, const Access& access) {
+size_t number_of(const plan::Plan& plan, const notation::Access& access) {
   for (size_t k = 1; k < plan.accesses.size(); k++) {
-    const Access& a = plan.accesses[k].access;
+    const notation::Access& a = plan.accesses[k].access;
     if (a.tensor == access.tensor && a.indices == access.indices) return k;
   }
   require(false, "a kernel reads what the plan fetches");
@@ -73,7 +73,7 @@ int64_t longest_row(runtime::Transport& transport, const Home& home, size_t firs
 LocatedDims find_located(const plan::Plan& plan, const lower::Lowered& kernel) {
   LocatedDims out;
   for (size_t k = 0; k < plan.accesses.size(); k++) {
-    const Access& a = plan.accesses[k].access;
+    const notation::Access& a = plan.accesses[k].access;
     out.emplace_back();
     for (size_t d = 0; d < a.indices.size(); d++) {
       bool swept = std::find(kernel.swept.begin(), kernel.swept.end(), a.indices[d]) != kernel.swept.end();
@@ -143,7 +143,7 @@ void Tasks::cut_by_weight(const Homes& operands) {
   for (const Relation& relation : plan_.bounds.relations)
     if (const BlockStart* block = relation.block()) {
       Weighed homes;
-      for (const Access& access : block->blocks.operands) homes.push_back(operands.at(access.tensor));
+      for (const notation::Access& access : block->blocks.operands) homes.push_back(operands.at(access.tensor));
       const auto& [var, weighed, count] = block->blocks;
       cuts_.emplace(var, weighted_cuts(transport_, homes, bounds_.size(var), count.value().value()));
     }
@@ -402,7 +402,7 @@ std::optional<Range> Tasks::reach(size_t access, size_t dim, int64_t colour, con
   const IndexVar& var = plan_.accesses[access].access.indices[dim];
   std::optional<Space> all;
   for (size_t k = 1; k < plan_.accesses.size(); k++) {
-    const Access& other = plan_.accesses[k].access;
+    const notation::Access& other = plan_.accesses[k].access;
     for (size_t d = 0; d < other.indices.size(); d++) {
       size_t level = other.tensor.format().level_of(d);
       if (!(variable_of(other.indices[d]) == var) || stores_all(other.tensor.format().levels()[level])) continue;

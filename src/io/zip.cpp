@@ -33,14 +33,14 @@ T number(std::span<const std::byte> from, size_t at) {
   for (size_t k = sizeof(T); k-- > 0;) out = T(T(out << 8) | T(from[at + k]));
   return out;
 }
-class Record {
+class ZipRecord {
  public:
   template <class T>
-  Record& put(T value) {
+  ZipRecord& put(T value) {
     for (size_t k = 0; k < sizeof(T); k++) bytes_.push_back(std::byte(uint64_t(value) >> (8 * k)));
     return *this;
   }
-  Record& text(std::string_view text) {
+  ZipRecord& text(std::string_view text) {
     for (char c : text) bytes_.push_back(std::byte(c));
     return *this;
   }
@@ -204,22 +204,22 @@ struct Placed {
   uint64_t bytes, local, mine;  // mine: where this rank's bytes go
 };
 
-Record local_header(const std::string& name, const Placed& member) {
-  Record out;
+ZipRecord local_header(const std::string& name, const Placed& member) {
+  ZipRecord out;
   out.put(local_mark).put(version).put(uint16_t(0)).put(stored).put(uint16_t(0)).put(new_year_1980).put(member.crc);
   out.put(elsewhere).put(elsewhere).put(uint16_t(name.size())).put(uint16_t(local_extra)).text(name);
   return out.put(uint16_t(1)).put(uint16_t(local_extra - 4)).put(member.bytes).put(member.bytes);
 }
 
-void add_to_directory(Record& out, const std::string& name, const Placed& member) {
+void add_to_directory(ZipRecord& out, const std::string& name, const Placed& member) {
   out.put(directory_mark).put(version).put(version).put(uint16_t(0)).put(stored).put(uint16_t(0)).put(new_year_1980);
   out.put(member.crc).put(elsewhere).put(elsewhere).put(uint16_t(name.size())).put(uint16_t(directory_extra));
   out.put(uint16_t(0)).put(uint16_t(0)).put(uint16_t(0)).put(uint32_t(0)).put(elsewhere).text(name);
   out.put(uint16_t(1)).put(uint16_t(directory_extra - 4)).put(member.bytes).put(member.bytes).put(member.local);
 }
 
-Record directory_of(const std::vector<NewZipMember>& members, const std::vector<Placed>& placed, uint64_t from) {
-  Record out;
+ZipRecord directory_of(const std::vector<NewZipMember>& members, const std::vector<Placed>& placed, uint64_t from) {
+  ZipRecord out;
   for (size_t k = 0; k < members.size(); k++) add_to_directory(out, members[k].name, placed[k]);
   uint64_t bytes = out.bytes().size(), count = members.size();
   out.put(wide_end_mark).put(uint64_t(wide_end_bytes - 12)).put(version).put(version).put(uint32_t(0));
@@ -242,12 +242,12 @@ void write_zip(runtime::Transport& transport, const std::string& path, const std
     placed.push_back({crc_of_all(transport, member.mine), all, end, from + before});
     end = from + all;
   }
-  Record directory = directory_of(members, placed, end);
+  ZipRecord directory = directory_of(members, placed, end);
   write_together(transport, path, end + directory.bytes().size(), [&](FilePart& file) {
     for (size_t k = 0; k < members.size(); k++) {
       file.write(members[k].mine.data(), members[k].mine.size(), placed[k].mine);
       if (transport.rank() != 0) continue;
-      Record head = local_header(members[k].name, placed[k]);
+      ZipRecord head = local_header(members[k].name, placed[k]);
       file.write(head.bytes().data(), head.bytes().size(), placed[k].local);
     }
     if (transport.rank() == 0) file.write(directory.bytes().data(), directory.bytes().size(), end);

@@ -110,6 +110,14 @@ bool has_loads(const Expr& e) { return holds<Load, Search>(e); }
 
 bool takes_warp(const Expr& e) { return holds<Shuffle, WarpReduce, WarpScan, WarpVote>(e); }
 
+std::vector<Symbol> declared_in(const Stmt& s) {
+  std::vector<Symbol> out;
+  each<Declare>(s, [&](const Declare& n) { out.push_back(n.var.symbol); });
+  each<Allocate>(s, [&](const Allocate& n) { out.push_back(n.array.symbol); });
+  each<For>(s, [&](const For& n) { out.push_back(n.var.symbol); });
+  return out;
+}
+
 std::vector<Var> assigned_outside(const Stmt& s) {
   std::set<Symbol> declared, seen;
   std::vector<Var> out;

@@ -16,6 +16,9 @@ bool holds(const Tree& tree) {
   return found;
 }
 
+/// The variables and arrays that a statement declares, in order.
+std::vector<Symbol> declared_in(const Stmt& s);
+
 /// The variables from outside that a statement assigns to, in order.
 std::vector<Var> assigned_outside(const Stmt& s);
 

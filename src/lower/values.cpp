@@ -202,7 +202,7 @@ Expr index(Context& c, const Scope& s, const IndexExpr& expr) {
   return match(
       expr, [&](const ValueOf& n) -> Expr { return s.values.at(n.var); },
       [&](const SizeOf& n) -> Expr { return size(c, s, n.var); },
-      [&](const notation::Number& n) -> Expr {
+      [&](const notation::IndexNumber& n) -> Expr {
         const Param* param = n.value.extent().param();
         return extent(c, n.value, param ? c.print.name(*param) : "");
       },

@@ -11,8 +11,6 @@
 namespace spdistal::memory {
 namespace {
 
-constexpr size_t line = 64;
-
 std::atomic<size_t> held = 0, most = SIZE_MAX;
 
 // Gives a block back, however it comes to be dropped.
@@ -148,7 +146,7 @@ void Buffer::make_room(size_t bytes, size_t front) {
   if (!mirror_ && memory_)
     if (std::optional<Grown> grown = grow(memory_, more, front_ + std::max(bytes, capacity_)))
       return now(std::move(grown->block), grown->bytes, grown->front);
-  more = (more + line - 1) / line * line;
+  more = (more + alignment - 1) / alignment * alignment;
   Taken taken = take(more + front_ + std::max(bytes, capacity_), place_);
   if (had > 0) pool_of(place_).copy(taken.data.get() + more, std::as_const(*this).data() - front_, had);
   mirror_.reset();

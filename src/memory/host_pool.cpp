@@ -23,7 +23,7 @@
 namespace spdistal::memory {
 namespace {
 
-constexpr size_t line = 64, huge_page = size_t(2) << 20;
+constexpr size_t huge_page = size_t(2) << 20;
 
 constexpr size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -95,9 +95,9 @@ class HostPool final : public Pool {
  public:
   PoolBlock take(size_t bytes) override {
     if (bytes > SIZE_MAX / 2) return {};
-    if (bytes + line < huge_page) {
-      size_t room = bytes / line * line + line;
-      return {static_cast<std::byte*>(std::aligned_alloc(line, room)), room};
+    if (bytes + alignment < huge_page) {
+      size_t room = bytes / alignment * alignment + alignment;
+      return {static_cast<std::byte*>(std::aligned_alloc(alignment, room)), room};
     }
     if (std::optional<PoolBlock> kept = free_.take(rounded_up(bytes, huge_page))) return *kept;
     PoolBlock fresh = map_pages(bytes);

@@ -8,6 +8,9 @@
 
 namespace spdistal::memory {
 
+/// Blocks begin at multiples of it: a line of the caches.
+inline constexpr size_t alignment = 64;
+
 struct PoolBlock {
   std::byte* data = nullptr;
   size_t bytes = 0;
@@ -20,7 +23,7 @@ class Pool {
  public:
   virtual ~Pool() = default;
 
-  /// At least so many bytes, aligned to 64; none (data == nullptr) where there are no more.
+  /// At least so many bytes, aligned (`alignment`); none (data == nullptr) where there are no more.
   virtual PoolBlock take(size_t bytes) = 0;
   virtual void give(PoolBlock block) noexcept = 0;
   /// A block of this place, larger: at least `front` bytes, then at least so many more, of which the first are those that the block

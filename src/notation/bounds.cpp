@@ -95,7 +95,7 @@ bool Bounds::is_bounded(const IndexVar& var, const LoopValues& values) const {
 Range Bounds::interval(const IndexExpr& expr, const LoopValues& values) const {
   return match(
       expr, [&](const ValueOf& n) { return of(n.var, values); }, [&](const SizeOf& n) { return sizes(n.var, values); },
-      [&](const Number& n) { return point(n.value.value().value()); },
+      [&](const IndexNumber& n) { return point(n.value.value().value()); },
       [&](const IndexBinary& n) {
         Range out = combined(n.op, interval(n.a, values), interval(n.b, values));
         // What is found in a block stays in it.

@@ -46,9 +46,9 @@ struct SizeOf {
   IndexVar var;
   static constexpr auto fields = std::tuple{&SizeOf::var};
 };
-struct Number {
+struct IndexNumber {
   Pieces value;
-  static constexpr auto fields = std::tuple{&Number::value};
+  static constexpr auto fields = std::tuple{&IndexNumber::value};
 };
 struct IndexBinary {
   IndexOp op;
@@ -93,9 +93,8 @@ struct BlockSize {
   IndexExpr number;
   static constexpr auto fields = std::tuple{&BlockSize::blocks, &BlockSize::number};
 };
-struct IndexKinds
-    : Kinds<ValueOf, SizeOf, Number, IndexBinary, StoredCount, StoredBefore, StoredCoordinate, BlockStart, BlockSize> {
-};
+struct IndexKinds : Kinds<ValueOf, SizeOf, IndexNumber, IndexBinary, StoredCount, StoredBefore, StoredCoordinate,
+                          BlockStart, BlockSize> {};
 
 /// What an operation gives for numbers, or for expressions of another kind with the same operators.
 template <class T>
@@ -121,7 +120,7 @@ inline IndexExpr ceil_div(IndexExpr a, IndexExpr b) { return IndexBinary{IndexOp
 inline IndexExpr min(IndexExpr a, IndexExpr b) { return IndexBinary{IndexOp::Min, a, b}; }
 inline IndexExpr value_of(const IndexVar& var) { return ValueOf{var}; }
 inline IndexExpr size_of(const IndexVar& var) { return SizeOf{var}; }
-inline IndexExpr number(Pieces value) { return Number{std::move(value)}; }
+inline IndexExpr number(Pieces value) { return IndexNumber{std::move(value)}; }
 
 /// The coordinate that a window takes for a value of its variable.
 IndexExpr coordinate_of(const Window& window);

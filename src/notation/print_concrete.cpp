@@ -103,7 +103,8 @@ class ConcretePrinter {
     };
     return match(
         expr, [&](const ValueOf& n) { return print_.name(n.var); },
-        [&](const SizeOf& n) { return size(n.var, context); }, [&](const Number& n) { return print_.number(n.value); },
+        [&](const SizeOf& n) { return size(n.var, context); },
+        [&](const IndexNumber& n) { return print_.number(n.value); },
         [&](const IndexBinary& n) -> std::string {
           switch (n.op) {
             case IndexOp::Add: return binary(kSum, n, "+");

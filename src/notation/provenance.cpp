@@ -166,7 +166,7 @@ bool Provenance::bounded_by(const IndexVar& var, const IndexVar& loop) const {
   std::function<bool(const IndexExpr&)> looks = [&](const IndexExpr& expr) {
     return match(
         expr, [&](const ValueOf& n) { return bounded_by(n.var, loop); }, [](const SizeOf&) { return false; },
-        [](const Number&) { return false; }, [&](const IndexBinary& n) { return looks(n.a) || looks(n.b); },
+        [](const IndexNumber&) { return false; }, [&](const IndexBinary& n) { return looks(n.a) || looks(n.b); },
         [](const StoredCount&) { return false; },
         [&](const StoredBefore& n) { return looks(n.levels.block->first) || looks(n.levels.block->end); },
         [](const StoredCoordinate&) { return false; }, [&](const BlockStart& n) { return looks(n.number); },

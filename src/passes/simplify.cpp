@@ -30,13 +30,6 @@ bool breaks(const Stmt& s) {
   return found;
 }
 
-std::set<Symbol> declared_in(const Stmt& s) {
-  std::set<Symbol> out;
-  each<Declare>(s, [&](const Declare& n) { out.insert(n.var.symbol); });
-  each<Allocate>(s, [&](const Allocate& n) { out.insert(n.array.symbol); });
-  return out;
-}
-
 /// A block within a block is a scope: it goes where nothing ends with it (memory) and nothing else has its variables.
 bool needs_scope(const Block& inner, const std::vector<Stmt>& outer, size_t at) {
   std::set<Symbol> own;

@@ -57,7 +57,7 @@ std::vector<notation::Access> accesses_of(const Assignment& assignment) {
 }
 
 // The variable of a dimension, by the first access of the tensor.
-IndexVar variable_of(const std::vector<notation::Access>& accesses, const TensorVar& tensor, size_t dimension) {
+IndexVar variable_along(const std::vector<notation::Access>& accesses, const TensorVar& tensor, size_t dimension) {
   auto own = std::find_if(accesses.begin(), accesses.end(), [&](const auto& a) { return a.tensor == tensor; });
   return own->indices[dimension];
 }
@@ -76,7 +76,7 @@ void check_fit(const Assignment& assignment, const TensorState& tensor, const st
   for (size_t d = 0; d < dims.size(); d++) {
     std::optional<int64_t> known = tensor.var.dims()[d].value();
     if (!known || *known == dims[d]) continue;
-    IndexVar var = variable_of(accesses, tensor.var, d);
+    IndexVar var = variable_along(accesses, tensor.var, d);
     for (const notation::Access& other : accesses)
       for (size_t e = 0; e < other.indices.size(); e++)
         if (other.indices[e] == var && other.tensor != tensor.var && find_tensor(other.tensor)->home)
@@ -93,8 +93,6 @@ bool reads_itself(const Assignment& assignment) {
                          [&](const notation::Access& access) { reads |= access.tensor == assignment.lhs.tensor; });
   return reads;
 }
-
-runtime::Transport& transport() { return Session::instance().transport(); }
 
 // A fill gives every element a value, be it stored sparse.
 void fill_by(TensorState& tensor, const Generator& generator, const std::vector<int64_t>& dims) {
@@ -155,7 +153,7 @@ void Program::load_data() {
         std::vector<int64_t> dims;
         for (size_t d = 0; d < tensor.var.order(); d++) {
           if (!tensor.var.dims()[d].value()) {
-            IndexVar var = variable_of(accesses_of(state_->statement->assignment), tensor.var, d);
+            IndexVar var = variable_along(accesses_of(state_->statement->assignment), tensor.var, d);
             if (var.window() && var.window()->of) var = *var.window()->of;
             throw UserError(
                 Diagnostic{fmt::format("the {} dimension of {} has no size", ordinal(d), name),

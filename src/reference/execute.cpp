@@ -115,7 +115,7 @@ class Executor {
   int64_t number(const IndexExpr& expr) {
     return match(
         expr, [&](const ValueOf& n) { return values_.at(n.var); }, [&](const SizeOf& n) { return size(n.var); },
-        [&](const notation::Number& n) { return *n.value.value(); },
+        [&](const notation::IndexNumber& n) { return *n.value.value(); },
         [&](const IndexBinary& n) { return combine(n.op, number(n.a), number(n.b)); },
         [&](const StoredCount& n) { return before_end(n.levels) - before_first(n.levels); },
         [&](const StoredBefore& n) { return before_first(n.levels); },

@@ -9,12 +9,12 @@
 namespace spdistal::routine {
 namespace {
 
-const std::vector<std::string> usual = {"libcusparse.so.12", "libcusparse.so.13", "libcusparse.so",
-                                        "/usr/local/cuda/lib64/libcusparse.so"};
-const std::vector<std::string> usual_blas = {"libcublas.so.12", "libcublas.so.13", "libcublas.so",
-                                             "/usr/local/cuda/lib64/libcublas.so"};
+const std::vector<std::string> usual_sparse = {"libcusparse.so.12", "libcusparse.so.13", "libcusparse.so",
+                                               "/usr/local/cuda/lib64/libcusparse.so"};
+const std::vector<std::string> usual_dense = {"libcublas.so.12", "libcublas.so.13", "libcublas.so",
+                                              "/usr/local/cuda/lib64/libcublas.so"};
 
-std::shared_ptr<const Cusparse> load_from(const std::string& file) {
+std::shared_ptr<const Cusparse> load_sparse_from(const std::string& file) {
   LoadedLibrary s(file);
   auto out = std::make_shared<Cusparse>();
   bool all =
@@ -35,7 +35,7 @@ std::shared_ptr<const Cusparse> load_from(const std::string& file) {
   return out;
 }
 
-std::shared_ptr<const Cublas> load_blas_from(const std::string& file) {
+std::shared_ptr<const Cublas> load_dense_from(const std::string& file) {
   LoadedLibrary s(file);
   auto out = std::make_shared<Cublas>();
   bool all = s.get(out->cublasCreate, "cublasCreate_v2") && s.get(out->sdgmm, "cublasSdgmm") &&
@@ -75,13 +75,13 @@ namespace {
 }  // namespace
 
 std::shared_ptr<const Cusparse> Cusparse::load(const std::string& file) {
-  if (auto found = find_library<Cusparse>(file, usual, load_from)) return found;
-  refuse("cuSPARSE is asked for", file, usual, "cusparse", "SPDISTAL_CUSPARSE");
+  if (auto found = find_library<Cusparse>(file, usual_sparse, load_sparse_from)) return found;
+  refuse("cuSPARSE is asked for", file, usual_sparse, "cusparse", "SPDISTAL_CUSPARSE");
 }
 
 std::shared_ptr<const Cublas> Cublas::load(const std::string& file) {
-  if (auto found = find_library<Cublas>(file, usual_blas, load_blas_from)) return found;
-  refuse("sampled products by cuSPARSE take cuBLAS too", file, usual_blas, "cublas", "SPDISTAL_CUBLAS");
+  if (auto found = find_library<Cublas>(file, usual_dense, load_dense_from)) return found;
+  refuse("sampled products by cuSPARSE take cuBLAS too", file, usual_dense, "cublas", "SPDISTAL_CUBLAS");
 }
 
 }  // namespace spdistal::routine

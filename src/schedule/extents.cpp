@@ -24,7 +24,7 @@ std::optional<int64_t> evaluate(const Provenance& provenance, const IndexExpr& e
             if (made.var == n.var) return evaluate(provenance, made.size);
         return std::nullopt;
       },
-      [](const Number& n) -> std::optional<int64_t> { return n.value.value(); },
+      [](const IndexNumber& n) -> std::optional<int64_t> { return n.value.value(); },
       [&](const IndexBinary& n) -> std::optional<int64_t> {
         std::optional<int64_t> a = evaluate(provenance, n.a), b = evaluate(provenance, n.b);
         if (!a || !b) return std::nullopt;

@@ -13,7 +13,7 @@ namespace {
 // What is left where one access stores nothing.
 class Vanishing : public TruthSets {
  public:
-  explicit Vanishing(const Access& access) : access_(access) {}
+  explicit Vanishing(const notation::Access& access) : access_(access) {}
 
   std::optional<Expr> survivor;
 
@@ -37,16 +37,18 @@ class Vanishing : public TruthSets {
         });
   }
 
-  bool access(const Access& n) const { return !structurally_equal(n, access_) && !unmade_.contains(n.tensor); }
+  bool access(const notation::Access& n) const {
+    return !structurally_equal(n, access_) && !unmade_.contains(n.tensor);
+  }
 
  private:
-  const Access& access_;
+  const notation::Access& access_;
   std::set<TensorVar> unmade_;
 };
 
 }  // namespace
 
-std::optional<Expr> survivor(const Stmt& stmt, const Access& access) {
+std::optional<Expr> survivor(const Stmt& stmt, const notation::Access& access) {
   Vanishing vanishing(access);
   return vanishing(stmt) ? std::nullopt : vanishing.survivor;
 }

@@ -141,7 +141,7 @@ class Walk {
   int64_t number(const IndexExpr& expr) {
     return match(
         expr, [&](const ValueOf& n) { return values.at(n.var); }, [&](const SizeOf& n) { return size(n.var); },
-        [&](const notation::Number& n) { return n.value.value().value_or(pieces_); },
+        [&](const notation::IndexNumber& n) { return n.value.value().value_or(pieces_); },
         [&](const IndexBinary& n) { return combine(n.op, number(n.a), number(n.b)); },
         [&](const StoredCount& n) {
           if (n.levels.block)

@@ -101,7 +101,7 @@ using Words = std::vector<std::string>;
 struct Alphabet {
   Words tensors, variables;
 };
-const Alphabet plain{{"A", "B", "C", "D", "E", "F", "G", "H"}, {"i", "j", "k", "l", "m", "n"}};
+const Alphabet usual{{"A", "B", "C", "D", "E", "F", "G", "H"}, {"i", "j", "k", "l", "m", "n"}};
 const Alphabet alike{
     {"C", "C'", "C_", "C2", "C'2", "C_2", "B", "B2", "B_", "B'", "B2_pos", "B_vals", "B2_crd", "i", "s"},
     {"i", "i'", "i_", "i2", "ip", "j", "j'", "j_", "i_end", "io"}};
@@ -114,7 +114,7 @@ class Statement {
  public:
   explicit Statement(std::mt19937_64& random) : random_(random) {
     size_t kind = weighted(random, {80, 14, 6});
-    const Alphabet& alphabet = kind == 0 ? plain : kind == 1 ? alike : spoken_for;
+    const Alphabet& alphabet = kind == 0 ? usual : kind == 1 ? alike : spoken_for;
     names_ = alphabet.tensors;
     variables_ = alphabet.variables;
     if (kind > 0) {

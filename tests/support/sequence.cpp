@@ -60,9 +60,9 @@ const std::vector<std::string> sparse_matrices{"N(i,j)",          "N(j,i)",     
                                                "N(i,k) * N(k,j)", "N(i,j) * N(i,j)"};
 const std::vector<std::string> matrices{"N(i,j)", "X(i) * X(j)", "N(i,j) + N(j,i)", "N(i,k) * N(k,j)", "S()"};
 
-class Draw {
+class DrawSequence {
  public:
-  explicit Draw(std::mt19937_64& random) : random_(random) {}
+  explicit DrawSequence(std::mt19937_64& random) : random_(random) {}
 
   Sequence operator()() {
     draw_tensors();
@@ -236,7 +236,7 @@ std::string print(const Sequence& sequence, const Step& step) {
 
 }  // namespace
 
-Sequence draw_sequence(std::mt19937_64& random) { return Draw(random)(); }
+Sequence draw_sequence(std::mt19937_64& random) { return DrawSequence(random)(); }
 
 std::string print(const Sequence& sequence) {
   std::string out;

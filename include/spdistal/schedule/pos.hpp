@@ -21,7 +21,7 @@ struct Pos {
 
   template <class Schedule>
   struct Fluent {
-    Schedule& pos(IndexVar i, IndexVar position, const Access& access) {
+    Schedule& pos(IndexVar i, IndexVar position, const spdistal::Access& access) {
       return static_cast<Schedule&>(*this).add(Pos{i, position, access});
     }
   };

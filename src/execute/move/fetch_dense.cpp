@@ -17,13 +17,6 @@ using runtime::Space;
 
 namespace {
 
-// What a piece covers, by level.
-std::vector<Range> box_of(const Storage& piece) {
-  std::vector<Range> out;
-  for (const LevelArrays& level : piece.pattern().levels()) out.push_back(level.range);
-  return out;
-}
-
 bool is_within(const Range& wanted, const Range& has) { return has.lo <= wanted.lo && wanted.hi <= has.hi; }
 
 Range hull(const Space& set) { return set.empty() ? Range{0, 0} : set.bounding()[0]; }
@@ -133,7 +126,10 @@ void Fetch::State::plan_dense(const Home& home, const FetchRequest& request) {
   Instances own(colours);
   runtime::together(transport, [&] {
     std::vector<std::vector<Range>> boxes;
-    for (int64_t q = home.colours().lo; q < home.colours().hi; q++) boxes.push_back(box_of(home.piece(q)));
+    for (int64_t q = home.colours().lo; q < home.colours().hi; q++) {
+      Rect box = box_of(home.piece(q));
+      boxes.emplace_back(box.sides().begin(), box.sides().end());
+    }
     DenseHome pieces_here(home, held, std::move(boxes));
     std::vector<Layout> layouts;
     for (int64_t c = colours.lo; c < colours.hi; c++) {

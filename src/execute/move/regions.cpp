@@ -49,6 +49,12 @@ void fill_up(std::vector<Space>& sets, int64_t most) {
   }
 }
 
+Rect box_of(const Storage& piece) {
+  std::vector<Range> sides;
+  for (const LevelArrays& level : piece.pattern().levels()) sides.push_back(level.range);
+  return Rect(sides);
+}
+
 Space universe_of(const Format& format, const std::vector<int64_t>& dims) {
   std::vector<Range> sides;
   for (int dim : format.mode_order()) sides.push_back({0, dims[size_t(dim)]});
@@ -56,12 +62,6 @@ Space universe_of(const Format& format, const std::vector<int64_t>& dims) {
 }
 
 namespace {
-
-Rect box_of(const Storage& piece) {
-  std::vector<Range> sides;
-  for (const LevelArrays& level : piece.pattern().levels()) sides.push_back(level.range);
-  return Rect(sides);
-}
 
 // { x in the box : the row-major number of the fused dimensions is in the range }.
 Space fused_part(const Format& format, const std::vector<int64_t>& dims, const FusedRange& fused, const Space& within) {

@@ -15,6 +15,8 @@ runtime::Space product_of(const Format& format, const std::vector<runtime::Space
 /// the range around it.
 constexpr int64_t most_rects = int64_t(4) << 20;
 void fill_up(std::vector<runtime::Space>& sets, int64_t most = most_rects);
+/// What a piece covers, by level.
+runtime::Rect box_of(const Storage& piece);
 /// What a home piece of a dense tensor holds, in the order of the levels, and its memory.
 runtime::Partition held_by(const Home& home, const runtime::Space& universe);
 /// What is looked at of memory that devices have copies of: the host's alone, which is brought up to date now, or those too.

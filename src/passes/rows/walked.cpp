@@ -38,15 +38,6 @@ bool goes_on_from(const Stmt& s, const Var& row) {
   return found && step && holds<Search>(found->value) && is_increment(*step, row);
 }
 
-/// The variables that a statement declares, in order.
-std::vector<Symbol> declared_in(const Stmt& s) {
-  std::vector<Symbol> out;
-  each<Declare>(s, [&](const Declare& n) { out.push_back(n.var.symbol); });
-  each<Allocate>(s, [&](const Allocate& n) { out.push_back(n.array.symbol); });
-  each<For>(s, [&](const For& n) { out.push_back(n.var.symbol); });
-  return out;
-}
-
 /// Are two statements the same but for what their variables are called?
 bool are_alike(const Stmt& a, const Stmt& b, std::map<Symbol, Symbol> names) {
   std::vector<Symbol> ours = declared_in(a), theirs = declared_in(b);

@@ -240,7 +240,8 @@ class Planner {
       out.push_back(root ? root->size.extent() : Extent(Param()));
       if (const Relation* relation = statement_.provenance.made_by(var))
         for (const Made& made : relation->made)
-          if (auto* size = made.size.as<notation::Number>(); size && made.var == var) out.back() = size->value.extent();
+          if (auto* size = made.size.as<notation::IndexNumber>(); size && made.var == var)
+            out.back() = size->value.extent();
     }
     return out;
   }
