@@ -168,11 +168,11 @@ class DrawSequence {
 
   Step handle_step() {
     const SequenceTensor& t = any(out_.tensors);
-    std::vector<std::string> alike;
+    std::vector<std::string> others;
     for (const SequenceTensor& other : out_.tensors)
-      if (other.name != t.name && other.levels == t.levels && other.pieces == t.pieces) alike.push_back(other.name);
-    if (alike.empty() || one_in(3)) return {Kind::Renew, t.name, {}, int64_t(random_() % 100)};
-    return {Kind::Alias, t.name, any(alike)};
+      if (other.name != t.name && other.levels == t.levels && other.pieces == t.pieces) others.push_back(other.name);
+    if (others.empty() || one_in(3)) return {Kind::Renew, t.name, {}, int64_t(random_() % 100)};
+    return {Kind::Alias, t.name, any(others)};
   }
 
   // Sums of small numbers are exact, in any order.
