@@ -385,14 +385,19 @@ Ranges Tasks::ranges(size_t access, int64_t colour, const StepValues& step, cons
       std::optional<Range> reached = reach(access, d, colour, pieces);
       out.push_back(reached ? runtime::common(all, *reached) : all);
       if (runtime::is_empty(*out.back())) out.back() = Range{all.lo, all.lo};
-    } else if (a.split) {
-      // Positions of dense levels below the one that is dealt out stand for all of their coordinates.
-      size_t level = a.access.tensor.format().level_of(d);
-      bool all = level > a.split->level && level <= a.split->levels.last;
-      out.push_back(all ? std::optional(Range{0, known_dims(a.access.tensor)[d]}) : std::nullopt);
-    } else out.push_back(hull(*evaluate(*a.by_position[d], colour, pieces)));
+    } else if (comes_to_places(*a.by_position[d]) ||
+               (a.split && comes_to_places({access, a.access.tensor.format().level_of(d)}))) {
+      out.push_back(Range{0, known_dims(a.access.tensor)[d]});
+    } else if (a.split) out.push_back(std::nullopt);
+    else out.push_back(hull(*evaluate(*a.by_position[d], colour, pieces)));
   }
   return out;
+}
+
+// Positions of dense levels below the one that is dealt out stand for all of their coordinates, whatever is stored below them.
+bool Tasks::comes_to_places(const plan::Occurring& coordinates) const {
+  const plan::PositionSplit& split = *plan_.accesses[coordinates.access].split;
+  return coordinates.level > split.level && coordinates.level <= split.levels.last;
 }
 
 // Where the leaf comes to a dimension only at coordinates that pieces store at sparse levels: the smallest range around

@@ -95,6 +95,7 @@ class Tasks {
   notation::LoopValues values_for(size_t access, int64_t colour, const StepValues& step) const;
   Range range(size_t access, size_t dim, const notation::LoopValues& values) const;
   Range positions_of(const plan::PositionSplit& split, const notation::LoopValues& values) const;
+  bool comes_to_places(const plan::Occurring& coordinates) const;
   std::optional<Range> reach(size_t access, size_t dim, int64_t colour, const Pieces& pieces);
   std::optional<runtime::Space> evaluate(const plan::Set& set, int64_t colour, const Pieces& pieces);
 

@@ -218,6 +218,23 @@ TEST(Found, PositionsThatFillABandMayHaveNothingBelow) {
   expect_right(outer);
 }
 
+// Loops over positions of a dense level come to all of its coordinates: pieces had places for those alone that store something.
+TEST(Found, PositionsOfADenseLevelComeToCoordinatesThatStoreNothing) {
+  for (auto [result, levels] : {std::pair{"A(k)", "d"}, {"A(j,l)", "dd"}}) {
+    std::string left = result, other = left == "A(k)" ? "C(i)" : "C(k,l)";
+    ProgramCase program{
+        left + " = B(j,k,i) * " + other,
+        {{"A", tensor(levels, left == "A(k)" ? std::vector<int64_t>{3} : std::vector<int64_t>{2, 2}, {})},
+         {"B", tensor("sds", {2, 3, 1}, {0, 2, 0, 3, 0, 0})},
+         {"C", left == "A(k)" ? tensor("d", {1}, {5}) : tensor("ds", {3, 2}, {0, 0, 1, 2, 0, 0})}},
+        {"fuse(j, k, f)", "pos(f, fp, B(j,k,i))", "divide(fp, fo, fi, 2)", "distribute(fo)"}};
+    for (int ranks : {1, 2}) {
+      program.setting.ranks = ranks;
+      expect_right(program);
+    }
+  }
+}
+
 // Steps to which nothing is stored leave what they would have written as it was in the run before.
 TEST(Found, StepsAtPositionsWithoutAnElementAddNothing) {
   ProgramCase program{
