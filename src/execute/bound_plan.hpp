@@ -32,6 +32,8 @@ class BoundPlan {
   /// What colours of this rank have of the operands, by access; of those that steps cut, in the last step.
   const Tasks::Pieces& pieces() const { return binding_.fetches.pieces(); }
   Tasks& tasks() { return *binding_.tasks; }
+  /// For tests, of runs to come.
+  void show_to(Onlooker onlooker) { binding_.launcher.show_to(std::move(onlooker)); }
   /// Adds to the run to come what was sent elsewhere to prepare it.
   void note_sent(const runtime::Ledger& sent);
   /// Collective. Of the last run.

@@ -126,11 +126,14 @@ void Launcher::compute_into(Storage& result, const LeafRun& wanted) {
   LeafCall& call = call_for(wanted);
   View view(result, call.device());
   call.compute_into(view, process_.context, run(call));
+  if (onlooker_) onlooker_(wanted, result);
 }
 
 Storage Launcher::compute(const std::vector<Range>& ranges, const LeafRun& wanted) {
   LeafCall& call = call_for(wanted);
-  return call.compute(ranges, process_.context, run(call));
+  Storage made = call.compute(ranges, process_.context, run(call));
+  if (onlooker_) onlooker_(wanted, made);
+  return made;
 }
 
 }  // namespace spdistal

@@ -1,5 +1,6 @@
 // The leaves of a plan called for one colour after the other, with pieces as they are there.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,6 +29,9 @@ struct LeafRun {
   }
 };
 
+/// Who looks on while leaves run: told of each run, once it is over, and of what it made.
+using Onlooker = std::function<void(const LeafRun&, const Storage& result)>;
+
 class Launcher {
  public:
   /// What is given stays where it is.
@@ -38,6 +42,8 @@ class Launcher {
 
   /// The statement's numbers of the host in the runs to come; they stay where they are.
   void use(const std::vector<Scalar>& arguments) { arguments_ = addresses_of(arguments); }
+
+  void show_to(Onlooker onlooker) { onlooker_ = std::move(onlooker); }
 
   void compute_into(Storage& result, const LeafRun& wanted);
   Storage compute(const std::vector<Range>& ranges, const LeafRun& wanted);
@@ -74,6 +80,7 @@ class Launcher {
   RunNotes& notes_;
   const Tasks* tasks_ = nullptr;
   std::vector<const void*> arguments_;
+  Onlooker onlooker_;
   std::string kernel_;
   std::map<std::tuple<int64_t, LeafKind, int64_t>, KeptCall> kept_;  // of a colour, a kernel, a chunk
 };

@@ -44,7 +44,7 @@ class ElementTree {
         for (int64_t c = 0; c < array.dims[size_t(format.mode_order()[level])]; c++) {
           ElementAt child = parent;
           child.push_back(c);
-          if (stores_all(format.levels()[level]) || occurs(child)) levels_[level].push_back(child);
+          if (counts_places(format.levels()[level]) || occurs(child)) levels_[level].push_back(child);
         }
     }
   }
@@ -88,17 +88,22 @@ Scalar first_value(const ConcreteStatement& statement) {
 
 class Executor {
  public:
-  Executor(const ConcreteStatement& statement, Arrays& arrays)
-      : statement_(statement), provenance_(statement.provenance), arrays_(arrays) {
+  Executor(const ConcreteStatement& statement, Arrays& arrays, const std::map<IndexVar, int64_t>& turns)
+      : statement_(statement), provenance_(statement.provenance), arrays_(arrays), turns_(turns) {
     const DenseArray& old = arrays.at(statement.result);
-    out_.emplace(statement.start == Start::Zero ? DenseArray(first_value(statement), old.dims) : old);
+    bool anew = statement.start == Start::Zero;
+    out_.emplace(anew ? DenseArray(first_value(statement), old.dims) : old);
+    absent_ = std::move(out_->absent);
+    absent_.resize(out_->values.size(), anew);
+    out_->absent.clear();
   }
 
-  void run() {
+  std::vector<bool> run() {
     std::vector<IndexVar> found;
     find_values(found);  // coordinates that are given
     visit(statement_.body);
     arrays_.at(statement_.result) = std::move(*out_);
+    return std::move(absent_);
   }
 
  private:
@@ -210,6 +215,10 @@ class Executor {
   void visit_loop(const Forall& loop) {
     const Root* root = provenance_.root(loop.var);
     int64_t begin = root && root->fixed ? *root->fixed : 0, end = root && root->fixed ? begin + 1 : size(loop.var);
+    if (auto turn = turns_.find(loop.var); turn != turns_.end()) {
+      begin = std::max(begin, turn->second);
+      end = std::min(end, turn->second + 1);
+    }
     for (int64_t v = begin; v < end; v++) {
       std::vector<IndexVar> found{loop.var};
       values_[loop.var] = v;
@@ -221,9 +230,12 @@ class Executor {
   void visit_assign(const Assign& assign) {
     DenseArray& target = assign.lhs.tensor == statement_.result ? *out_ : arrays_.at(assign.lhs.tensor);
     ElementAt at = coordinates(assign.lhs);
-    Scalar value = evaluate(assign.rhs).value;
+    auto [value, absent] = evaluate(assign.rhs);
     if (assign.op != AssignOp::Set) value = compute(assign.op, target.at(at), value);
     target.at(at) = convert(value, target.type);
+    if (&target != &*out_) return;
+    size_t position = target.position(at);
+    absent_[position] = absent && (assign.op == AssignOp::Set || absent_[position]);
   }
 
   ElementAt coordinates(const Access& access) {
@@ -264,13 +276,18 @@ class Executor {
   const ConcreteStatement& statement_;
   const Provenance& provenance_;
   Arrays& arrays_;
+  const std::map<IndexVar, int64_t>& turns_;
   std::optional<DenseArray> out_;
+  std::vector<bool> absent_;  // of the result, by position
   std::unordered_map<IndexVar, int64_t> values_;
   std::map<TensorVar, ElementTree> trees_;
 };
 
 }  // namespace
 
-void execute(const ConcreteStatement& statement, Arrays& arrays) { Executor(statement, arrays).run(); }
+std::vector<bool> execute(const ConcreteStatement& statement, Arrays& arrays,
+                          const std::map<IndexVar, int64_t>& turns) {
+  return Executor(statement, arrays, turns).run();
+}
 
 }  // namespace spdistal::reference

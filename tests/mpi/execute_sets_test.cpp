@@ -1,262 +1,370 @@
-// What plans of random programs say colours have of operands and results, against its definition: iterations of each colour walked one
-// by one, and elements, or coordinates of dense tensors, taken one by one.
+// What colours have of operands and results of random programs, in every step, against its definition.
 #include <gtest/gtest.h>
 
 #include <random>
-#include <set>
 
 #include "compile/homes.hpp"
-#include "execute/bound_plan.hpp"
-#include "format/questions.hpp"
-#include "level/kernel.hpp"
+#include "mpi/iterations.hpp"
+#include "mpi/random_homes.hpp"
 #include "mpi/ranks.hpp"
+#include "notation/arithmetic.hpp"
+#include "notation/presence.hpp"
 #include "notation/print.hpp"
-#include "oracle/walk.hpp"
 #include "schedule/statement.hpp"
+#include "support/elements.hpp"
 #include "support/leaves.hpp"
 #include "support/random_distribution.hpp"
+#include "support/random_number.hpp"
 #include "support/random_program.hpp"
 #include "support/random_tensor.hpp"
 #include "tensor/distribute.hpp"
+#include "tensor/pack.hpp"
 
 namespace spdistal {
 namespace {
 
 using namespace notation;
 using runtime::Transport;
-using test::Stored;
-using test::Walk;
-using Touched = std::map<IndexVar, std::optional<Range>>;
+using test::Element;
+using test::Turn;
 
-// The smallest ranges around the values that variables have in the iterations of each colour that has any.
-std::map<int64_t, Touched> walk_colours(const ConcreteStatement& statement, const plan::Plan& plan,
-                                        const runtime::ColourGrid& grid, const std::map<TensorVar, Storage>& whole) {
-  std::vector<IndexVar> outer;
-  for (const plan::Loop& loop : plan.loops) outer.push_back(loop.var);
-  Stmt leaf = strip_loops(statement, outer).body;
-  std::map<int64_t, Touched> out;
-  Walk walk(statement, whole, 1);
-  walk.turns(outer, [&] {
-    std::vector<int64_t> point;
-    for (const IndexVar& var : outer) point.push_back(walk.values.at(var));
-    walk.touched.clear();
-    for (const auto& [var, value] : walk.values) test::widen(walk.touched[var], value);
-    walk.visit(leaf);
-    out.emplace(grid.colour_at(point), walk.touched);
-  });
+struct Seen {
+  int programs = 0, exact = 0, split = 0, gathered = 0, of_dense = 0, gathered_of_dense = 0;
+  int in_steps = 0, idle = 0, shared = 0, results = 0, results_in_steps = 0, at_home = 0;
+  std::map<plan::Returns, int> returns = {};
+};
+
+std::set<Element> elements_of(const Storage& piece) {
+  std::set<Element> out;
+  for_each_position(piece.pattern(), [&](std::span<const int64_t> at, int64_t) { out.insert({at.begin(), at.end()}); });
   return out;
 }
 
-// What a colour has of an access, element by element: what it must have, and what it may. They differ where it has no iteration, where
-// loops inside have no values, so that those around do not tell how far variables go, and where intervals are wider than what iterations
-// come to, as those of variables that are put together of several with guards (tests/unit/notation/bounds_test.cpp has which).
-struct Elements {
-  std::set<std::vector<int64_t>> needed, allowed;
-};
-struct Judged {
-  bool needed, allowed;
-};
+std::string shown(const std::set<Element>& elements) {
+  std::string out;
+  for (const Element& at : elements) {
+    out += " (";
+    for (int64_t x : at) out += std::to_string(x) + ",";
+    out.back() = ')';
+  }
+  return out;
+}
 
-class Definition {
+// How many levels from the first on store what occurs and nothing else. Dense ones below sparse ones have places for what lies between,
+// too, as bands have.
+size_t exact_levels(const Format& format) {
+  const std::vector<LevelFormat>& levels = format.levels();
+  size_t k = 0;
+  while (k < levels.size() && !fills_between(levels[k]) && (k == 0 || !stores_all(levels[k]))) k++;
+  return k;
+}
+
+// Those of the elements found that are none of some, nor lie between them.
+std::set<Element> beside(const std::set<Element>& some, const std::set<Element>& found, const Format& format) {
+  std::vector<int> exact(format.mode_order().begin(), format.mode_order().begin() + long(exact_levels(format)));
+  std::set<Element> between, out;
+  auto above = [&](const Element& at) {
+    Element coordinates;
+    for (int d : exact) coordinates.push_back(at[size_t(d)]);
+    return coordinates;
+  };
+  for (const Element& at : some) between.insert(above(at));
+  bool all = exact.size() == format.order();
+  std::ranges::copy_if(found, std::inserter(out, out.end()),
+                       [&](const Element& at) { return all ? !some.contains(at) : !between.contains(above(at)); });
+  return out;
+}
+std::set<Element> united(std::set<Element> a, const std::set<Element>& b) {
+  a.insert(b.begin(), b.end());
+  return a;
+}
+std::set<Element> missing(const std::set<Element>& needed, const std::set<Element>& found) {
+  std::set<Element> out;
+  std::ranges::set_difference(needed, found, std::inserter(out, out.end()));
+  return out;
+}
+
+// A program that runs over pieces, and is looked at while it does.
+class Watched {
  public:
-  Definition(const plan::Plan& plan, BoundPlan& bound, const std::map<TensorVar, Storage>& whole)
-      : plan_(plan), tasks_(bound.tasks()), pieces_(bound.pieces()), whole_(whole) {}
-
-  Elements of(size_t access, int64_t colour, const Touched& touched) const {
-    const plan::AccessPlan& a = plan_.accesses[access];
-    const Pattern& pattern = whole_.at(a.access.tensor).pattern();
-    std::set<int64_t> stored;
-    for_each_position(pattern, [&](std::span<const int64_t>, int64_t position) { stored.insert(position); });
-    bool runs = runs_through(touched);
-    std::set<int64_t> dealt = a.split ? positions(*a.split, touched) : std::set<int64_t>();
-    Elements out;
-    for (const Stored& s : test::stored_at(pattern, pattern.order() - 1)) {
-      if (!stored.contains(s.positions.back())) continue;
-      if (a.split && !dealt.contains(s.positions[a.split->level])) continue;
-      std::vector<int64_t> at(pattern.order());
-      for (size_t level = 0; level < at.size(); level++) at[a.dims[level]] = s.coordinates[level];
-      bool needed = runs, allowed = true;
-      for (size_t d = 0; d < at.size(); d++) {
-        Judged judged = judge(a, d, at[d], colour, touched);
-        needed &= judged.needed && !(std::holds_alternative<plan::Gather>(a.projections[d]) && has_places(a, d));
-        allowed &= judged.allowed;
-      }
-      if (needed) out.needed.insert(at);
-      if (allowed) out.allowed.insert(at);
-    }
-    return out;
+  Watched(Transport& transport, const test::RandomProgram& program, const ConcreteStatement& statement,
+          const Machine& machine, Seen& seen)
+      : transport_(transport), seen_(seen), arrays_(program.arrays), compiled_(statement), machine_(machine) {
+    process_.connect(std::shared_ptr<Transport>(&transport, [](Transport*) {}));
+    const TensorVar& result = statement.result;
+    arrays_.emplace(result, reference::DenseArray(result.fill(), known_dims(result)));
+    for (const auto& [tensor, array] : arrays_) whole_.emplace(tensor, test::to_storage(array, tensor.format()));
   }
 
-  // Of a dimension of a dense tensor: does a colour that runs through all its loops need a coordinate, and may it have it?
-  Judged of(size_t access, int64_t colour, const Touched& touched, size_t d, int64_t coordinate) const {
-    Judged out = judge(plan_.accesses[access], d, coordinate, colour, touched);
-    return {out.needed && runs_through(touched), out.allowed};
+  const plan::Plan& plan() const { return compiled_.plan(); }
+
+  void check(std::mt19937_64& random) {
+    const TensorVar& result = loops().result;
+    std::map<TensorVar, Home> homes;
+    Homes operands;
+    for (size_t k = 1; k < plan().accesses.size(); k++) {
+      const TensorVar& tensor = plan().accesses[k].access.tensor;
+      if (operands.contains(tensor)) continue;
+      homes.emplace(tensor, scatter(transport_, whole_.at(tensor), draw_shares(random, tensor)));
+      operands.emplace(tensor, &homes.at(tensor));
+    }
+    std::optional<Home> out;
+    Shares shares = draw_shares(random, result);
+    if (auto read = homes.find(result); read != homes.end()) shares = read->second.shares();
+    if (test::one_in(random, 2)) compiled_.residence = Residence::Anywhere;
+    bool again = loops().start == Start::Zero && !operands.contains(result);
+    if (!again) out = scatter(transport_, whole_.at(result), shares);
+    if (operands.contains(result)) operands[result] = &*out;
+
+    BoundPlan bound(process_, compiled_, shares);
+    bound.bind(operands);
+    walk(bound.tasks());
+    seen_.programs++;
+    bound.show_to([&](const LeafRun& run, const Storage& made) {
+      check_operands(bound, {run.colour, run.step});
+      check_result(bound, {run.colour, run.step}, made);
+    });
+    for (int round = 0; round < (again ? 2 : 1) && !::testing::Test::HasFailure(); round++) {
+      SCOPED_TRACE("round " + std::to_string(round));
+      ran_.clear();
+      bound.compute(operands, out);
+      check_idle(bound.tasks());
+      plan::Returns returns = *bound.facts().returns;
+      if (again) check_home(*out, returns);
+      seen_.returns[returns]++;
+    }
   }
 
  private:
-  bool runs_through(const Touched& touched) const {
-    return std::ranges::all_of(plan_.accesses, [&](const plan::AccessPlan& other) {
-      return std::ranges::all_of(other.access.indices, [&](const IndexVar& var) { return !!range_of(var, touched); });
-    });
+  const ConcreteStatement& loops() const { return compiled_.loops(); }
+
+  Shares draw_shares(std::mt19937_64& random, const TensorVar& tensor) const {
+    bool placed = tensor.order() > 0 && test::one_in(random, 2);
+    return homes_of(placed ? test::draw_placed(random, tensor, machine_) : tensor, transport_.size());
   }
 
-  // As far as one dimension tells.
-  Judged judge(const plan::AccessPlan& a, size_t d, int64_t coordinate, int64_t colour, const Touched& touched) const {
-    std::optional<Range> range = range_of(a.access.indices[d], touched);
-    bool within = range && range->contains(coordinate);
-    bool beside =
-        !range ||
-        tasks_.bounds_of(plan_.bounds).of(a.access.indices[d], tasks_.values(colour, {})).contains(coordinate);
-    if (std::holds_alternative<plan::Affine>(a.projections[d])) return {within, within || beside};
-    auto* gather = std::get_if<plan::Gather>(&a.projections[d]);
-    if (!gather) return {true, true};
-    bool gathered = contains(*gather, coordinate, colour);
-    return {gathered && within, gathered && (within || beside)};
+  void walk(const Tasks& tasks) {
+    for (const plan::AccessPlan& a : plan().accesses)
+      if (!turns_.contains(a.loops.size()))
+        turns_.emplace(a.loops.size(), test::walk_turns(loops(), plan(), a.loops.size(), tasks.grid(), whole_));
   }
 
-  static std::optional<Range> range_of(const IndexVar& var, const Touched& touched) {
-    auto found = touched.find(var);
-    return found == touched.end() ? std::nullopt : found->second;
-  }
-  // Where a level has places for coordinates, a piece has none for those that the leaf does not come to.
-  static bool has_places(const plan::AccessPlan& a, size_t d) {
-    return kernel_functions(a.access.tensor.format().levels()[a.access.tensor.format().level_of(d)]).place;
-  }
-
-  // Of the level that is dealt out: those above the positions that loops come to.
-  std::set<int64_t> positions(const plan::PositionSplit& split, const Touched& touched) const {
-    std::set<int64_t> out;
-    std::optional<Range> range = range_of(split.position, touched);
-    if (!range) return out;
-    std::vector<Stored> all = test::stored_at(whole_.at(split.levels.access.tensor).pattern(), split.levels.last);
-    for (int64_t p = range->lo; p < std::min(range->hi, int64_t(all.size())); p++)
-      out.insert(all[size_t(p)].positions[split.level]);
-    return out;
+  // The iterations that an access is fetched for, or the result comes home of: of one step or of several.
+  struct Around {
+    Turn turn;
+    const test::Touched* touched;  // null: none
+  };
+  Around around(const Tasks& tasks, size_t access, const Turn& turn) const {
+    Turn own{turn.colour, tasks.step_of(access, turn.step)};
+    const auto& turns = turns_.at(plan().accesses[access].loops.size());
+    auto touched = turns.find(own);
+    return {own, touched == turns.end() ? nullptr : &touched->second};
   }
 
-  bool contains(const plan::Gather& gather, int64_t coordinate, int64_t colour) const {
-    int64_t beyond = coordinate - gather.offset;
-    return beyond % gather.stride == 0 && contains(gather.set, beyond / gather.stride, colour);
-  }
-  bool contains(const plan::Set& set, int64_t value, int64_t colour) const {
-    return match(
-        set, [](const plan::Everything&) { return true; },
-        [&](const plan::Both& n) { return contains(n.a, value, colour) && contains(n.b, value, colour); },
-        [&](const plan::Either& n) { return contains(n.a, value, colour) || contains(n.b, value, colour); },
-        [&](const plan::Occurring& n) {
-          bool occurs = false;
-          size_t d = plan_.accesses[n.access].dims[n.level];
-          for_each_position((*pieces_[n.access])[colour].pattern(), [&](std::span<const int64_t> at, int64_t) {
-            occurs |= at[d] == n.offset + n.stride * value;
-          });
-          return occurs;
-        });
+  // ---- operands, and where dense results are computed ----
+
+  void check_operands(BoundPlan& bound, const Turn& turn) {
+    if (!ran_.insert(turn).second) return;  // one chunk of several
+    for (size_t k = 0; k < plan().accesses.size(); k++) {
+      const TensorVar& tensor = plan().accesses[k].access.tensor;
+      auto [own, touched] = around(bound.tasks(), k, turn);
+      if (!touched) continue;
+      seen_.in_steps += !own.step.empty();
+      if (tensor.format().is_dense()) check_coordinates(bound, k, own, *touched);
+      else if (k > 0) check_elements(bound, k, own, *touched);
+    }
   }
 
-  const plan::Plan& plan_;
-  const Tasks& tasks_;
-  const Tasks::Pieces& pieces_;
-  const std::map<TensorVar, Storage>& whole_;
-};
+  void check_elements(BoundPlan& bound, size_t k, const Turn& turn, const test::Touched& touched) {
+    const plan::AccessPlan& a = plan().accesses[k];
+    seen_.split += a.split.has_value();
+    for (const plan::Projection& p : a.projections) seen_.gathered += std::holds_alternative<plan::Gather>(p);
+    std::set<Element> found = elements_of((*bound.pieces()[k])[turn.colour]);
+    test::Elements right = test::Definition(plan(), bound, whole_).of(k, turn, touched);
+    EXPECT_EQ(shown(missing(right.needed, found)), "") << a.text << described(turn) << " lacks them";
+    EXPECT_EQ(shown(beside(right.allowed, found, a.access.tensor.format())), "")
+        << a.text << described(turn) << " has them, too";
+    seen_.exact += right.needed == right.allowed && !right.needed.empty();
+  }
 
-struct SeenSets {
-  int programs = 0, exact = 0, split = 0, gathered = 0, of_dense = 0, gathered_of_dense = 0;
-};
-
-void check_coordinates(const Definition& definition, BoundPlan& bound, const plan::Plan& plan, size_t access,
-                       const std::map<int64_t, Touched>& colours, SeenSets& seen) {
-  const plan::AccessPlan& a = plan.accesses[access];
-  std::vector<int64_t> dims = known_dims(a.access.tensor);
-  for (int64_t c = bound.tasks().colours().lo; c < bound.tasks().colours().hi; c++) {
-    auto touched = colours.find(c);
-    if (touched == colours.end() || bound.tasks().is_idle(c, {})) continue;
-    std::vector<runtime::Space> found = select_coordinates(a, bound.tasks().need(access, c, {}, bound.pieces()));
+  void check_coordinates(BoundPlan& bound, size_t k, const Turn& turn, const test::Touched& touched) {
+    const plan::AccessPlan& a = plan().accesses[k];
+    std::vector<int64_t> dims = known_dims(a.access.tensor);
+    if (bound.tasks().is_idle(turn.colour, turn.step)) return;
+    std::vector<runtime::Space> found =
+        select_coordinates(a, bound.tasks().need(k, turn.colour, turn.step, bound.pieces()));
+    test::Definition definition(plan(), bound, whole_);
     // Where it needs nothing of one dimension it needs nothing.
-    std::vector<std::vector<Judged>> right(dims.size());
+    std::vector<std::vector<test::Judged>> right(dims.size());
     bool needs_any = true;
     for (size_t d = 0; d < dims.size(); d++) {
-      for (int64_t x = 0; x < dims[d]; x++) right[d].push_back(definition.of(access, c, touched->second, d, x));
-      needs_any &= std::ranges::any_of(right[d], &Judged::needed);
+      for (int64_t x = 0; x < dims[d]; x++) right[d].push_back(definition.of(k, turn, touched, d, x));
+      needs_any &= std::ranges::any_of(right[d], &test::Judged::needed);
     }
     for (size_t d = 0; d < dims.size(); d++) {
-      seen.of_dense++;
-      seen.gathered_of_dense += std::holds_alternative<plan::Gather>(a.projections[d]);
+      seen_.of_dense++;
+      seen_.gathered_of_dense += std::holds_alternative<plan::Gather>(a.projections[d]);
       for (int64_t x = 0; x < dims[d]; x++) {
-        bool has = runtime::contains(found[d], runtime::Space::interval(x, x + 1));
+        bool has = found[d].contains(x);
         auto [needed, allowed] = right[d][size_t(x)];
-        EXPECT_TRUE(has || !(needed && needs_any)) << a.text << ", colour " << c << " lacks " << x << " along " << d;
-        EXPECT_TRUE(!has || allowed) << a.text << ", colour " << c << " has " << x << " along " << d;
+        EXPECT_TRUE(has || !(needed && needs_any)) << a.text << described(turn) << " lacks " << x << " along " << d;
+        EXPECT_TRUE(!has || allowed) << a.text << described(turn) << " has " << x << " along " << d;
       }
     }
   }
-}
 
-void check_sets(Transport& transport, uint64_t seed, SeenSets& seen) {
+  // ---- results ----
+
+  test::Computed computed(const Tasks& tasks, const Turn& turn) const {
+    std::map<IndexVar, int64_t> values;
+    for (const auto& [var, value] : tasks.values(turn.colour, turn.step)) values.emplace(var, value);
+    return test::compute_turns(loops(), arrays_, values);
+  }
+
+  // What must be stored, and what may: what is kept in a temporary counts as there, and may be left out where it is what is not stored.
+  test::Elements stored_of(const test::Computed& right) const {
+    bool kept = false;
+    each<Where>(loops().body, [&](const Where&) { kept = true; });
+    Scalar nothing = convert(loops().result.fill(), right.array.type);
+    test::Elements out;
+    test::each_element(right.array.dims, [&](const Element& at, size_t position) {
+      if (right.absent[position]) return;
+      out.allowed.insert(at);
+      if (!kept || !same_number(right.array.values[position], nothing)) out.needed.insert(at);
+    });
+    return out;
+  }
+
+  void check_result(BoundPlan& bound, const Turn& turn, const Storage& made) {
+    if (loops().result.format().is_dense()) return;
+    test::Computed right = computed(bound.tasks(), turn);
+    check_stored(made, right, stored_of(right), described(turn), from_operand(bound, turn));
+    seen_.results++;
+    seen_.results_in_steps += !turn.step.empty();
+  }
+
+  // What a result that has the pattern of an operand may store, whatever iterations come to: all that the piece of the operand does.
+  std::set<Element> from_operand(BoundPlan& bound, const Turn& turn) {
+    auto piece = [&](const notation::Access& access) -> const Pattern* {
+      return &(*bound.pieces()[number_of(plan(), access)])[turn.colour].pattern();
+    };
+    const lower::Lowered& kernel = compiled_.leaf(LeafKind::Piece, piece).kernel();
+    std::set<Element> out;
+    if (kernel.assembly != lower::Assembly::Shared) return out;
+    const notation::Access& operand = kernel.operands[size_t(kernel.shared_tensor) - 1];
+    for_each_position(*piece(operand), [&](std::span<const int64_t> at, int64_t) {
+      Element to;
+      for (const IndexVar& var : plan().accesses[0].access.indices)
+        to.push_back(at[size_t(std::ranges::find(operand.indices, var) - operand.indices.begin())]);
+      out.insert(to);
+    });
+    seen_.shared++;
+    return out;
+  }
+
+  // Of a sparse result. Others may be there, too, to which no value has come here.
+  void check_stored(const Storage& piece, const test::Computed& right, const test::Elements& elements,
+                    const std::string& whose, const std::set<Element>& others) {
+    const std::string& text = plan().accesses[0].text;
+    reference::DenseArray found = test::to_array(piece);
+    std::set<Element> stored = elements_of(piece);
+    EXPECT_EQ(shown(missing(elements.needed, stored)), "") << text << whose << " lacks them";
+    EXPECT_EQ(shown(beside(united(elements.allowed, others), stored, loops().result.format())), "")
+        << text << whose << " has them, too";
+    Scalar nothing = convert(background_of(loops()), found.type);
+    for (const Element& at : stored) {
+      const Scalar &value = found.at(at), wanted = elements.allowed.contains(at) ? right.array.at(at) : nothing;
+      EXPECT_TRUE(same_number(value, wanted))
+          << text << whose << shown({at}) << " is " << print(value) << ", not " << print(wanted);
+    }
+  }
+
+  // Who runs no leaf has nothing to compute.
+  void check_idle(const Tasks& tasks) {
+    std::map<IndexVar, int64_t> none;
+    for (const plan::Loop& loop : plan().loops) none.emplace(loop.var, -1);
+    test::Computed nothing = test::compute_turns(loops(), arrays_, none);
+    for (int64_t c = tasks.colours().lo; c < tasks.colours().hi; c++)
+      for (const StepValues& step : tasks.steps()) {
+        if (ran_.contains({c, step})) continue;
+        EXPECT_TRUE(computed(tasks, {c, step}).array == nothing.array) << described({c, step}) << " has not run";
+        seen_.idle++;
+      }
+  }
+
+  // Where it lives colours have what their shares say of all that is stored.
+  void check_home(const Home& home, plan::Returns returns) {
+    bool joined = returns == plan::Returns::Joined;
+    const Format& format = loops().result.format();
+    if (format.is_dense()) return;
+    test::Computed right = test::compute_turns(loops(), arrays_, {});
+    Storage all = pack(gather(transport_, home), format);
+    test::Elements elements = stored_of(right);
+    check_stored(all, right, elements, " at home", {});
+    std::vector<Coordinates> listed;
+    listed.emplace_back(home.dims(), ScalarType::Float64);
+    for (const Element& at : elements_of(all))
+      if (elements.allowed.contains(at)) listed[0].add(std::span<const int64_t>(at), 0.0);
+    runtime::testkit::HomeCase made{format, home.dims(), home.shares()};
+    SCOPED_TRACE(describe(made));
+    runtime::testkit::Whole whole = runtime::testkit::whole_of(made, listed);
+    for (int64_t c = home.colours().lo; c < home.colours().hi; c++) {
+      std::set<Element> held, between;
+      for (const auto& [path, value] : whole.elements)
+        if (is_held(made, whole, c, path))
+          (whole.entries.contains(path) ? held : between).insert(from_path(made, path));
+      std::set<Element> stored, first;
+      // Where pieces were taken over, a piece may begin with a part of an element of the colour before.
+      for_each_position(home.piece(c).pattern(), [&](std::span<const int64_t> at, int64_t position) {
+        (joined && position == 0 ? first : stored).insert({at.begin(), at.end()});
+      });
+      std::string whose = " of colour " + std::to_string(c) + " at home";
+      EXPECT_EQ(shown(missing(held, united(stored, first))), "") << whose << " lacks them";
+      EXPECT_EQ(shown(beside(united(held, between), stored, format)), "") << whose << " has them, too";
+      reference::DenseArray found = test::to_array(home.piece(c));
+      for (const Element& at : held)
+        EXPECT_TRUE(same_number(found.at(at), right.array.at(at)))
+            << whose << shown({at}) << " is " << print(found.at(at)) << ", not " << print(right.array.at(at));
+    }
+    seen_.at_home++;
+  }
+
+  static std::string described(const Turn& turn) {
+    std::string out = " of colour " + std::to_string(turn.colour);
+    for (int64_t value : turn.step) out += ", step " + std::to_string(value);
+    return out;
+  }
+
+  Transport& transport_;
+  Seen& seen_;
+  reference::Arrays arrays_;
+  std::map<TensorVar, Storage> whole_;
+  Compiled compiled_;
+  Machine machine_;
+  Process process_{test::options_for(test::Leaves::Interpreted)};
+  std::map<size_t, std::map<Turn, test::Touched>> turns_;  // by how many loops
+  std::set<Turn> ran_;
+};
+
+void check_sets(Transport& transport, uint64_t seed, Seen& seen) {
   std::mt19937_64 random{seed};
   test::RandomProgram program = test::draw_finite_program(random);
   ScheduledStatement said = make_statement(program.assignment);
-  Compiled compiled(test::draw_distributed(random, said.scheduled).statement);
-  const ConcreteStatement& statement = compiled.loops();
-  const plan::Plan& plan = compiled.plan();
-  bool steps =
-      std::ranges::any_of(plan.loops, [](const plan::Loop& loop) { return loop.kind == plan::Loop::Kind::Step; });
-  if (steps || plan.loops.empty()) return;
-  SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + print(statement) + "\n" + plan::print(plan));
-
-  std::map<TensorVar, Storage> whole;
-  std::map<TensorVar, Home> homes;
-  for (const auto& [tensor, array] : program.arrays) {
-    whole.emplace(tensor, test::to_storage(array, tensor.format()));
-    homes.emplace(tensor, scatter(transport, whole.at(tensor), homes_of(tensor, transport.size())));
-  }
-  Homes operands;
-  for (size_t k = 1; k < plan.accesses.size(); k++) {
-    const TensorVar& tensor = plan.accesses[k].access.tensor;
-    if (!homes.contains(tensor)) return;  // a copy that is made first
-    operands.emplace(tensor, &homes.at(tensor));
-  }
-  Process process(test::options_for(test::Leaves::Interpreted));
-  process.connect(std::shared_ptr<Transport>(&transport, [](Transport*) {}));
-  BoundPlan bound(process, compiled, homes_of(statement.result, transport.size()));
-  bound.bind(operands);
-
-  seen.programs++;
-  Definition definition(plan, bound, whole);
-  std::map<int64_t, Touched> colours = walk_colours(statement, plan, bound.tasks().grid(), whole);
-  for (size_t k = 0; k < plan.accesses.size(); k++) {
-    const plan::AccessPlan& a = plan.accesses[k];
-    if (a.access.tensor.format().is_dense()) {
-      check_coordinates(definition, bound, plan, k, colours, seen);
-      continue;
-    }
-    if (k == 0) continue;  // of sparse results nothing is known before
-    seen.split += a.split.has_value();
-    for (const plan::Projection& p : a.projections) seen.gathered += std::holds_alternative<plan::Gather>(p);
-    for (int64_t c = bound.tasks().colours().lo; c < bound.tasks().colours().hi; c++) {
-      auto touched = colours.find(c);
-      if (touched == colours.end()) continue;
-      std::set<std::vector<int64_t>> found;
-      for_each_position((*bound.pieces()[k])[c].pattern(), [&](std::span<const int64_t> at, int64_t) {
-        found.insert({at.begin(), at.end()});
-      });
-      Elements right = definition.of(k, c, touched->second);
-      EXPECT_TRUE(std::ranges::includes(found, right.needed)) << a.text << ", colour " << c << " lacks elements";
-      // Dense levels below sparse ones have places for what lies between, too, as bands have.
-      const std::vector<LevelFormat>& levels = a.access.tensor.format().levels();
-      bool padded = std::ranges::any_of(levels, fills_between);
-      for (size_t level = 1; level < levels.size(); level++) padded |= stores_all(levels[level]);
-      EXPECT_TRUE(padded || std::ranges::includes(right.allowed, found))
-          << a.text << ", colour " << c << " has too many";
-      seen.exact += right.needed == right.allowed && !right.needed.empty();
-    }
-  }
+  Machine machine = test::draw_machine(random);
+  Watched watched(transport, program, test::draw_distributed(random, said.scheduled, &machine).statement, machine,
+                  seen);
+  if (watched.plan().loops.empty()) return;
+  SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + print(program.assignment) + "\n" + plan::print(watched.plan()));
+  try {
+    watched.check(random);
+  } catch (const std::exception& error) { ADD_FAILURE() << error.what(); }
 }
 
 TEST(Sets, OfRandomProgramsAreWhatIterationsComeTo) {
   runtime::testkit::on_ranks([&](Transport& transport) {
-    SeenSets seen;
+    Seen seen;
     uint64_t first = std::getenv("SEED") ? std::strtoull(std::getenv("SEED"), nullptr, 10) : 1;
-    uint64_t count = first - 1 + uint64_t(runtime::testkit::cases(1000, 200));
+    uint64_t count = first - 1 + uint64_t(runtime::testkit::cases(transport.size() == 1 ? 1000 : 300, 200));
     for (uint64_t seed = first; seed <= count && !HasFailure(); seed++) {
       runtime::testkit::announce(transport, "sets", seed);
       check_sets(transport, seed, seen);
@@ -268,6 +376,14 @@ TEST(Sets, OfRandomProgramsAreWhatIterationsComeTo) {
       EXPECT_GT(seen.gathered, 30);
       EXPECT_GT(seen.of_dense, 500);
       EXPECT_GT(seen.gathered_of_dense, 50);
+      EXPECT_GT(seen.in_steps, 5000);
+      EXPECT_GT(seen.idle, 5000);
+      EXPECT_GT(seen.results, 3000);
+      EXPECT_GT(seen.results_in_steps, 3000);
+      EXPECT_GT(seen.shared, 100);
+      EXPECT_GT(seen.returns[plan::Returns::Stays], 20);
+      EXPECT_GT(seen.returns[plan::Returns::Joined], 5);
+      EXPECT_GT(seen.returns[plan::Returns::Merged], 500);
     }
   });
 }
