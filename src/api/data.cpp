@@ -91,7 +91,9 @@ Coordinates read_entries(const TensorState& tensor, const std::string& path) {
   Coordinates mine =
       read_part(transport(), path, {.type = tensor.var.type(), .dims = std::nullopt, .sizes = sizes, .format = format});
   squeeze(mine, format.order());
-  if (!format.blocks().empty() && mine.order() != format.order()) squeeze(mine, format.blocks().size());
+  // Of blocks a vector is stored with two dimensions, and may come as a matrix of one column.
+  bool as_matrix = file_format_of(path).matrices && !is_in_blocks(format, mine.dims());
+  if (!format.blocks().empty() && (mine.order() != format.order() || as_matrix)) squeeze(mine, format.blocks().size());
   if (mine.order() != format.order() && !is_ordinary(format, mine.order()))
     throw UserError(fmt::format("{}: the tensor has order {}, its format '{}' order {}", path, mine.order(),
                                 format.str(), format.order()),

@@ -42,9 +42,21 @@ struct Held {
   }
 };
 
-// Where a format stores blocks, the sizes may be those of the ordinary tensor.
+// Where a format stores blocks, the sizes may be those of the ordinary tensor; others are as many as levels, and end with those
+// of the blocks.
 std::vector<Extent> stored_extents(const Format& format, const std::vector<Extent>& extents) {
-  if (!is_ordinary(format, extents.size())) return extents;
+  const std::vector<int64_t>& blocks = format.blocks();
+  if (!is_ordinary(format, extents.size())) {
+    for (size_t d = 0; d < blocks.size() && extents.size() == format.order(); d++) {
+      const Extent& extent = extents[blocks.size() + d];
+      if (!extent.value()) Param(*extent.param()).bind(blocks[d]);
+      else if (*extent.value() != blocks[d])
+        throw UserError(fmt::format("the {} dimension is {}, but blocks of the format '{}' have {} elements there",
+                                    ordinal(blocks.size() + d), *extent.value(), format.str(), blocks[d]),
+                        "give the sizes of the ordinary tensor, or numbers of blocks and then the sizes of blocks");
+    }
+    return extents;
+  }
   std::vector<int64_t> dims;
   for (const Extent& extent : extents) {
     if (!extent.value())
@@ -126,6 +138,12 @@ void TensorBase::insert_scalar(std::span<const int64_t> at, const Scalar& value,
   auto what = [&] { return described(var()); };
   memory::Purpose purpose(what);
   if (is_ordinary(format(), at.size())) {
+    const std::vector<int64_t>& sizes = state_->ordinary;
+    for (size_t d = 0; d < at.size(); d++)
+      if (at[d] < 0 || (!sizes.empty() && at[d] >= sizes[d]))
+        throw UserError(sizes.empty() ? fmt::format("{} has no coordinate {}", shown(var()), at[d])
+                                      : fmt::format("coordinate {} lies outside dimension {} of {}, whose size is {}",
+                                                    at[d], d, shown(var()), sizes[d]));
     std::vector<int64_t> stored;
     for (size_t d = 0; d < at.size(); d++) stored.push_back(at[d] / format().blocks()[d]);
     for (size_t d = 0; d < at.size(); d++) stored.push_back(at[d] % format().blocks()[d]);

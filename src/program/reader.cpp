@@ -67,8 +67,8 @@ StatementState ProgramReader::statement() {
   for (const std::string& option : text_.sizes) read_size(option);
   for (const std::string& option : text_.distributions) read_distribution(option);
 
-  read_blocks();
   read_windows();
+  read_blocks();
   scope_.declare = [&](const Lexer& in, const Token& name, const std::vector<IndexVar>& indices) {
     return declare(in, name, indices);
   };
@@ -146,7 +146,8 @@ void ProgramReader::read_distribution(const std::string& option) {
   placed_.push_back(parsed.tensor);
 }
 
-// Variables inside of blocks have the sizes of these, wherever in the statement they stand first.
+// Variables inside of blocks have the sizes of these, wherever in the statement they stand first; not where windows are taken of
+// blocks, nor beside those that are open.
 void ProgramReader::read_blocks() {
   bool any = std::any_of(formats_.begin(), formats_.end(), [](const auto& f) { return !f.second.blocks().empty(); });
   if (!any) return;
@@ -156,7 +157,9 @@ void ProgramReader::read_blocks() {
     if (format != formats_.end() && format->second.order() == indices.size())
       for (size_t d = 0; d < format->second.blocks().size(); d++) {
         int64_t size = format->second.blocks()[d];
-        std::string var = indices[indices.size() / 2 + d].name();
+        const IndexVar& index = indices[indices.size() / 2 + d];
+        std::string var = index.name();
+        if (index.window() || open_.contains(var)) continue;
         if (auto known = sizes_.emplace(var, size).first; known->second != size)
           in.fail(token.begin, in.previous_end(),
                   fmt::format("the size of {} is {}, but {} in the blocks of {}", var, known->second, size, token.text),
@@ -231,7 +234,14 @@ std::vector<Extent> ProgramReader::extents_of(const std::string& name, const std
   if (const GivenTensor* there = given(name)) return {there->dims.begin(), there->dims.end()};
   std::vector<Extent> out;
   bool result = tensors_.empty();
-  for (const IndexVar& var : indices) {
+  std::vector<int64_t> blocks;
+  if (auto format = formats_.find(name); format != formats_.end()) blocks = format->second.blocks();
+  for (size_t d = 0; d < indices.size(); d++) {
+    const IndexVar& var = indices[d];
+    if (d >= indices.size() - blocks.size()) {
+      out.emplace_back(blocks[d + blocks.size() - indices.size()]);
+      continue;
+    }
     bool open = open_.contains(var.name()) && !result;
     auto size = open ? sizes_.end() : sizes_.find(var.name());
     if (size != sizes_.end()) out.emplace_back(size->second);

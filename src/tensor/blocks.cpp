@@ -1,5 +1,7 @@
 #include "tensor/blocks.hpp"
 
+#include <algorithm>
+
 #include "memory/copy.hpp"
 #include "runtime/transport/agree.hpp"
 #include "spdistal/error.hpp"
@@ -54,6 +56,11 @@ Coordinates elements_of(const Home& blocked, const std::vector<int64_t>& dims) {
 }
 
 }  // namespace
+
+bool is_in_blocks(const Format& format, const std::vector<int64_t>& dims) {
+  const std::vector<int64_t>& blocks = format.blocks();
+  return dims.size() == format.order() && std::equal(blocks.begin(), blocks.end(), dims.end() - long(blocks.size()));
+}
 
 std::vector<int64_t> stored_dims(const Format& format, const std::vector<int64_t>& dims) {
   if (!is_ordinary(format, dims.size())) return dims;

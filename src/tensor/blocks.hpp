@@ -13,6 +13,8 @@ namespace spdistal {
 inline bool is_ordinary(const Format& format, size_t order) {
   return !format.blocks().empty() && order == format.blocks().size();
 }
+/// Are these sizes of blocks as the format has them, with how many there are before?
+bool is_in_blocks(const Format& format, const std::vector<int64_t>& dims);
 /// Sizes as the format stores them: of blocks, how many there are along each dimension, then how large they are.
 std::vector<int64_t> stored_dims(const Format& format, const std::vector<int64_t>& dims);
 /// Entries as the format stores them.

@@ -6,6 +6,7 @@
 //   compiled=20         one program in so many has compiled leaves; 0: none
 //   without="rotate"    leaves out programs with a feature; may be said several times
 //   with="names alike"  takes programs with a feature that is left out until it is mended; all: with every one
+//   only=blocks         takes programs with a feature and no others; may be said several times
 //   findings=20         ends after so many
 //   show                prints the program of the seed and runs nothing
 #include <cstdlib>
@@ -35,6 +36,7 @@ int main(int argc, char** argv) {
     else if (name == "jobs") options.jobs = int(number());
     else if (name == "compiled") options.draws.compiled_one_in = int64_t(number());
     else if (name == "without") options.draws.without.insert(value);
+    else if (name == "only") options.draws.only.insert(value);
     else if (name == "with" && value == "all") options.draws.without.clear();
     else if (name == "with") options.draws.without.erase(value);
     else if (name == "findings") options.most_findings = number();

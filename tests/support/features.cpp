@@ -78,6 +78,7 @@ void look_at_tensor(const TensorCase& tensor, Features& out) {
   if (tensor.format.mode_order() != Format(tensor.format.levels()).mode_order())
     out.insert("dimensions in another order");
   if (tensor.format.fill()) out.insert("fill value");
+  if (!tensor.format.blocks().empty()) out.insert("blocks");
   if (std::find(array.dims.begin(), array.dims.end(), 0) != array.dims.end()) out.insert("size 0");
   bool stored = array.absent.empty();
   for (size_t k = 0; k < array.values.size(); k++) {
@@ -174,6 +175,11 @@ Features features_of(const ProgramCase& program) {
 bool has_any(const ProgramCase& program, const Features& some) {
   Features features = features_of(program);
   return std::any_of(some.begin(), some.end(), [&](const std::string& f) { return features.contains(f); });
+}
+
+bool has_all(const ProgramCase& program, const Features& some) {
+  Features features = features_of(program);
+  return std::includes(features.begin(), features.end(), some.begin(), some.end());
 }
 
 const Features& open_faults() {

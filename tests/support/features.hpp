@@ -13,6 +13,7 @@ using Features = std::set<std::string>;
 /// Throws UserError where it is no program.
 Features features_of(const ProgramCase& program);
 bool has_any(const ProgramCase& program, const Features& some);
+bool has_all(const ProgramCase& program, const Features& some);
 
 /// What is known to go wrong, and left out of tests until it is mended.
 const Features& open_faults();

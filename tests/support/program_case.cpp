@@ -21,6 +21,8 @@
 #include "schedule/print.hpp"
 #include "support/elements.hpp"
 #include "support/random_tensor.hpp"
+#include "tensor/iterate.hpp"
+#include "tensor/pack.hpp"
 
 namespace spdistal::test {
 
@@ -82,6 +84,25 @@ std::string value_text(const Scalar& value) {
         else return fmt::format("{}", v);
       },
       static_cast<const ScalarVariant&>(value));
+}
+
+// As it stands in a file: one of blocks as the ordinary tensor that it stands for.
+Storage ordinary(const TensorCase& tensor) {
+  const std::vector<int64_t>& dims = tensor.array.dims;
+  Storage stored = to_storage(tensor.array, filled_like(CSF(dims.size()), tensor.format));
+  size_t order = tensor.format.blocks().size();
+  if (order == 0) return stored;
+  std::vector<int64_t> whole;
+  for (size_t d = 0; d < order; d++) whole.push_back(dims[d] * dims[order + d]);
+  Coordinates entries(whole, stored.type());
+  with_type(stored.type(), [&](auto zero) {
+    for_each<decltype(zero)>(stored, [&](std::span<const int64_t> at, auto value) {
+      std::vector<int64_t> to;
+      for (size_t d = 0; d < order; d++) to.push_back(at[d] * dims[order + d] + at[order + d]);
+      entries.add(std::span<const int64_t>(to), value);
+    });
+  });
+  return pack(std::move(entries), filled_like(CSF(order), tensor.format));
 }
 
 }  // namespace
@@ -188,7 +209,7 @@ ProgramText as_text(const ProgramCase& program, const std::filesystem::path& fol
     if (!read.contains(scope.tensors.at(name))) continue;
     // Of what windows are taken of, the file alone tells the size.
     std::filesystem::path path = folder / (name + (plain ? ".tns" : ".spd"));
-    write_storage(path.string(), to_storage(tensor.array, filled_like(CSF(tensor.array.dims.size()), tensor.format)));
+    write_storage(path.string(), ordinary(tensor));
     out.inputs.push_back(fmt::format("{}:{}", name, path.string()));
   }
   return out;

@@ -68,7 +68,7 @@ std::optional<ProgramCase> try_case(std::mt19937_64& random, const CaseOptions& 
   if (machine && one_in(random, 4)) add_gpus(random, out);
   if (options.compiled_one_in > 0 && one_in(random, options.compiled_one_in)) out.setting.leaves = Leaves::Compiled;
 
-  if (has_any(out, options.without)) return {};
+  if (has_any(out, options.without) || !has_all(out, options.only)) return {};
   // Workspaces and sums of nothing store zeros where there was nothing: times infinity they are no numbers.
   if (has_any(out, {"precompute", "size 0"}) && has_any(out, {"inf", "nan", "division"})) return {};
   build(out);  // some commands speak of temporaries, which text cannot

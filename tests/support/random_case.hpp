@@ -10,6 +10,8 @@ namespace spdistal::test {
 struct CaseOptions {
   /// Programs with one of these are left out.
   Features without = open_faults();
+  /// Programs without one of these, too.
+  Features only = {};
   /// One program in so many has compiled leaves; none where it is 0.
   int64_t compiled_one_in = 0;
 };

@@ -9,6 +9,7 @@
 #include "compile/choose.hpp"
 #include "notation/parse.hpp"
 #include "notation/presence.hpp"
+#include "support/formats.hpp"
 #include "support/program_case.hpp"
 #include "support/random_number.hpp"
 #include "support/random_statement.hpp"
@@ -222,6 +223,15 @@ class Values {
   bool powers_, beyond_;
 };
 
+// Tensors of blocks, as far as their sizes allow: half of those that can be.
+void draw_blocks(std::mt19937_64& random, const std::map<std::string, std::vector<int64_t>>& dims,
+                 std::map<std::string, Format>& formats) {
+  std::mt19937_64 apart = random;  // other programs stay what they were
+  apart.discard(10);
+  for (auto& [name, format] : formats)
+    if (may_be_blocks(dims.at(name)) && one_in(apart, 2)) format = in_blocks(format, dims.at(name));
+}
+
 void fill_result(Format& format, const Expr& value) {
   try {
     if (std::optional<Scalar> fill = fill_of(value)) format = format.filled(*fill);
@@ -249,6 +259,7 @@ std::optional<RandomProgram> try_program(std::mt19937_64& random, const std::str
   for (const notation::Access& access : accesses_of(untyped))
     for (size_t d = 0; d < access.indices.size(); d++)
       if (access.indices[d].window() && one_in(random, 4)) dims.at(access.tensor.symbol().name())[d]++;
+  draw_blocks(random, dims, formats);
   std::string result = untyped.lhs.tensor.symbol().name();
   ScalarType value = type_of(untyped.rhs);
   types[result] = draw_type.of_result(untyped.op == AssignOp::Set ? value : promote(value, types.at(result)));

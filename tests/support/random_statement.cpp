@@ -95,6 +95,27 @@ const std::vector<std::string> with_windows = {
     "a(i) = min(j, B(i,j+1) + c(j))",
 };
 
+// Of blocked matrices and vectors.
+const std::vector<std::string> of_blocks = {
+    "y(io,ii) = A(io,jo,ii,ji) * x(jo,ji)",
+    "y(jo,ji) = A(io,jo,ii,ji) * x(io,ii)",
+    "y(io,ii) = b(io,ii) - A(io,jo,ii,ji) * x(jo,ji)",
+    "A(io,jo,ii,ji) = B(io,jo,ii,ji)",
+    "A(io,jo,ii,ji) = B(jo,io,ji,ii)",
+    "A(io,jo,ii,ji) = B(io,jo,ii,ji) + C(io,jo,ii,ji)",
+    "A(io,jo,ii,ji) = B(io,jo,ii,ji) * C(io,jo,ii,ji) - D(io,jo,ii,ji)",
+    "A(io,jo,ii,ji) = B(io,ko,ii,ki) * C(ko,jo,ki,ji)",
+    "A(io,ii,j) = B(io,ko,ii,ki) * C(ko,ki,j)",
+    "A(io,jo,ii,ji) = B(io,jo,ii,ji) * C(io,ii,k) * D(jo,ji,k)",
+    "s = A(io,jo,ii,ji) * B(io,jo,ii,ji)",
+    "s = x(io,ii) * y(io,ii)",
+    "x(io,ii) += 2 * p(io,ii)",
+    "a(io) = A(io,jo,ii,ji)",
+    "A(io,jo) = max(ii, max(ji, B(io,jo,ii,ji)))",
+    "A(io,jo,ii,ji) = map(B(io,jo,ii,ji), abs)",
+    "x(io,ii) = B(io,jo,ii,ji) * x(jo,ji)",
+};
+
 using Words = std::vector<std::string>;
 
 // What tensors and variables are called.
@@ -278,8 +299,9 @@ class Statement {
 }  // namespace
 
 std::string draw_statement(std::mt19937_64& random) {
-  std::mt19937_64 of_windows = random;
-  if (one_in(of_windows, 20)) return random.discard(1), pick(of_windows, with_windows);
+  std::mt19937_64 apart = random;
+  if (one_in(apart, 20)) return random.discard(1), pick(apart, with_windows);
+  if (one_in(apart, 20)) return random.discard(1), pick(apart, of_blocks);
   if (one_in(random, 3)) return pick(random, well_known);
   return Statement(random).text();
 }

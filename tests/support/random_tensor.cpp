@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "base/text.hpp"
 #include "format/fill.hpp"
@@ -15,7 +16,29 @@
 
 namespace spdistal::test {
 
+namespace {
+
+// Any levels, and dense ones in their elements: blocks.
+std::optional<Format> draw_blocks(std::mt19937_64& random, size_t order) {
+  std::mt19937_64 apart = random;  // other formats stay what they were
+  apart.discard(10);
+  if (order < 2 || order % 2 == 1 || !one_in(apart, order == 2 ? 20 : 4)) return {};
+  random = apart;
+  Format outer = draw_format(random, order / 2);
+  std::vector<LevelFormat> levels = outer.levels();
+  std::vector<int> modes = outer.mode_order();
+  levels.resize(order, Dense);
+  for (size_t k = order / 2; k < order; k++) modes.push_back(int(k));
+  if (one_in(random, 4)) std::shuffle(modes.begin() + long(order / 2), modes.end(), random);
+  try {
+    return Format(levels, modes);
+  } catch (const UserError&) { return {}; }  // levels that have nothing below them
+}
+
+}  // namespace
+
 Format draw_format(std::mt19937_64& random, size_t order) {
+  if (std::optional<Format> blocks = draw_blocks(random, order)) return *blocks;
   std::vector<LevelFormat> sparse;
   for (const LevelFormat& level : all_levels())
     if (level != LevelFormat(Dense)) sparse.push_back(level);

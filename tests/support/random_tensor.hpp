@@ -9,7 +9,7 @@
 
 namespace spdistal::test {
 
-/// Any stack of levels of the registry in any order of dimensions.
+/// Any stack of levels of the registry in any order of dimensions; at times as that of blocks, whose levels inside are dense.
 Format draw_format(std::mt19937_64& random, size_t order);
 
 /// Small whole numbers in all elements of a dense tensor, in one of two to five of others.

@@ -11,6 +11,7 @@
 #include "notation/parse.hpp"
 #include "notation/print.hpp"
 #include "support/elements.hpp"
+#include "support/formats.hpp"
 
 namespace spdistal::test {
 
@@ -310,7 +311,8 @@ Candidates smaller_sizes(const ProgramCase& program) {
       for (int64_t shift : std::set<int64_t>{0, to == 0 ? 0 : size - to}) {
         out.push_back(program);
         for (const auto& [name, which] : dims) {
-          reference::DenseArray& array = out.back().tensors.at(name).array;
+          TensorCase& tensor = out.back().tensors.at(name);
+          reference::DenseArray& array = tensor.array;
           std::vector<int64_t> smaller = array.dims;
           for (size_t d : which) smaller[d] = to;
           reference::DenseArray from = array;
@@ -320,6 +322,8 @@ Candidates smaller_sizes(const ProgramCase& program) {
             for (size_t d : which) old[d] += shift;
             take(from, old, array, position);
           });
+          if (tensor.format.blocks().empty()) continue;
+          tensor.format = may_be_blocks(smaller) ? in_blocks(tensor.format, smaller) : without_blocks(tensor.format);
         }
       }
     }
@@ -361,6 +365,7 @@ Candidates plain_storage(const ProgramCase& program) {
         to.absent = t.array.absent;
         t.array = to;
       });
+    if (!format.blocks().empty()) change(name, [](TensorCase& t) { t.format = without_blocks(t.format); });
     if (format == dense_format(format.order())) continue;
     change(name, [](TensorCase& t) { t.format = dense_format(t.format.order()); });
     if (format != Format(format.levels())) change(name, [](TensorCase& t) { t.format = Format(t.format.levels()); });

@@ -33,6 +33,7 @@ TEST(RandomCase, DrawsEveryFeatureOfTheLanguages) {
                                      "name spoken for",
                                      "names alike",
                                      "dimensions in another order",
+                                     "blocks",
                                      "size 0",
                                      "stored zero",
                                      "inf",
