@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/hash.hpp"
@@ -40,15 +41,25 @@ std::string compiler_identity(const std::string& path) {
   return fmt::format("{} {} {}.{}", real, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
 }
 
+// Positions and coordinates do not overflow, and compilers may rely on that.
+bool has_whole_numbers(const ir::Function& f) {
+  return std::ranges::any_of(f.params, [](const ir::Param& param) {
+    using Field = ir::Source::Field;
+    bool value = param.source.field == Field::Vals || param.source.field == Field::Argument;
+    return value && is_integral(param.var.type.scalar);
+  });
+}
+
 }  // namespace
 
 Jit::Jit(JitOptions options)
     : options_(std::move(options)),
       compiler_(find_program(options_.compiler, options_.search_path)),
       cache_(compiler_ ? options_.cache_folder : "", options_.cache_bytes, options_.note) {
-  identity_ = fmt::format("abi {}\nflags {} {} {}\nprocessor {}\ncompiler {}\n", long_hash(abi_text()),
+  identity_ = fmt::format("abi {}\nflags {} {} {} {}\nprocessor {}\ncompiler {}\n", long_hash(abi_text()),
                           join(options_.flags, " "), join(options_.gnu_flags, " "), join(options_.clang_flags, " "),
-                          processor_identity(), compiler_ ? compiler_identity(*compiler_) : "none");
+                          join(options_.integer_flags, " "), processor_identity(),
+                          compiler_ ? compiler_identity(*compiler_) : "none");
 }
 
 std::string Jit::key(std::string_view text) const { return long_hash(identity_ + std::string(text)); }
@@ -99,7 +110,7 @@ Kernel Jit::make(const ir::Function& f, const std::string& text, const std::stri
       // Whole, but not to be loaded (a library it needs has gone): compile it anew.
     }
   }
-  return compile(f.name, text, key);
+  return compile(f, text, key);
 }
 
 const std::vector<std::string>& Jit::flags_of_compiler() {
@@ -112,26 +123,28 @@ const std::vector<std::string>& Jit::flags_of_compiler() {
   return flags_;
 }
 
-Kernel Jit::compile(const std::string& name, const std::string& text, const std::string& key) {
+Kernel Jit::compile(const ir::Function& f, const std::string& text, const std::string& key) {
   PrivateFolder folder(options_.temporary);
   std::string source = folder.file("kernel.cpp"), library = folder.file("kernel.so");
   if (!write_file(source, text) || !write_file(folder.file("abi.h"), abi_text()))
     throw SystemError(fmt::format("cannot write a kernel to compile into {}", options_.temporary));
   std::vector<std::string> arguments = flags_of_compiler();
+  if (has_whole_numbers(f))
+    arguments.insert(arguments.end(), options_.integer_flags.begin(), options_.integer_flags.end());
   arguments.insert(arguments.end(), {"-o", library, source});
   Finished done = run(*compiler_, arguments);
   auto bytes = read_file(library);
   if (done.status != 0 || !bytes)
-    throw SystemError(fmt::format("the compiler failed on kernel '{}' (exit code {})", name, done.status),
+    throw SystemError(fmt::format("the compiler failed on kernel '{}' (exit code {})", f.name, done.status),
                       command_text(*compiler_, arguments), done.output);
   if (auto kept = cache_.publish(key, *bytes)) {
     try {
-      return Kernel::from_library(*kept, name, text);
+      return Kernel::from_library(*kept, f.name, text);
     } catch (const SystemError&) {
       // Another process has removed it already, to make room.
     }
   }
-  return Kernel::from_library(library, name, text);
+  return Kernel::from_library(library, f.name, text);
 }
 
 }  // namespace spdistal::codegen

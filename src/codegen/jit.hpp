@@ -20,9 +20,10 @@ struct JitOptions {
   std::string search_path = "/usr/local/bin:/usr/bin:/bin";
   std::vector<std::string> flags = default_flags();
   std::vector<std::string> gnu_flags = default_gnu_flags(), clang_flags = default_clang_flags();  // that only one knows
-  std::string cache_folder;         // empty: kernels are not kept
-  int64_t cache_bytes = 256 << 20;  // that kept kernels take at most; 0: they are not kept
-  std::string temporary = "/tmp";   // where compilation happens
+  std::vector<std::string> integer_flags = {"-fwrapv"};  // of kernels that compute with whole numbers: these wrap
+  std::string cache_folder;                              // empty: kernels are not kept
+  int64_t cache_bytes = 256 << 20;                       // that kept kernels take at most; 0: they are not kept
+  std::string temporary = "/tmp";                        // where compilation happens
   /// Hears, at most once each, what a user should know: no compiler (kernels are interpreted), no usable cache.
   std::function<void(const std::string&)> note;
 
@@ -55,8 +56,8 @@ class Jit {
  private:
   Kernel load_alone(const ir::Function& f);
   Kernel make(const ir::Function& f, const std::string& text, const std::string& key);
-  Kernel compile(const std::string& name, const std::string& text, const std::string& key);
-  /// All flags that go to the compiler; asks it who it is, once.
+  Kernel compile(const ir::Function& f, const std::string& text, const std::string& key);
+  /// All flags that go to the compiler whatever the kernel is; asks it who it is, once.
   const std::vector<std::string>& flags_of_compiler();
 
   JitOptions options_;

@@ -235,6 +235,22 @@ TEST(Found, PositionsOfADenseLevelComeToCoordinatesThatStoreNothing) {
   }
 }
 
+// Compilers may take it that signed numbers never overflow.
+TEST(Found, WholeNumbersWrapInCompiledKernels) {
+  ProgramCase program{"A(i) = B(i) + C(i,j)",
+                      {{"A", tensor("d", {1}, {})}, {"B", tensor("d", {1}, {})}, {"C", tensor("dd", {1, 1}, {})}},
+                      {}};
+  for (auto [name, value] : {std::pair<const char*, Scalar>{"B", int32_t(2147483647)}, {"C", true}}) {
+    reference::DenseArray& array = program.tensors.at(name).array;
+    array.type = value.type();
+    array.values.assign(1, value);
+  }
+  for (Leaves leaves : {Leaves::Interpreted, Leaves::Compiled}) {
+    program.setting.leaves = leaves;
+    expect_right(program);
+  }
+}
+
 // Steps to which nothing is stored leave what they would have written as it was in the run before.
 TEST(Found, StepsAtPositionsWithoutAnElementAddNothing) {
   ProgramCase program{

@@ -351,7 +351,9 @@ Candidates plain_storage(const ProgramCase& program) {
   auto change = [&](const std::string& name, auto&& make) {
     ProgramCase changed = program;
     try {
-      make(changed.tensors.at(name));
+      TensorCase& tensor = changed.tensors.at(name);
+      make(tensor);
+      if (tensor.format.is_dense()) tensor.array.absent.clear();  // all of it is stored
       out.push_back(changed);
     } catch (const UserError&) {}  // no such format
   };
