@@ -51,32 +51,32 @@ std::vector<bool> ready(int64_t colour, const plan::Plan& plan, const ChunkedLea
     }
     return out;
   };
-  // The coordinates of a level that occur in each chunk's part of a piece.
-  auto occurring_in = [&](const plan::Occurring& n) {
+  // Which chunks have nothing of some coordinates in a level of a piece. What occurs in a chunk may be a long list: there is one at a time.
+  auto are_without = [&](const plan::Gather& gather, const plan::Occurring& n, const Space& coordinates) {
     const Storage& piece = (*pieces[n.access])[colour];
     runtime::Partition parts =
         select(plan.accesses[n.access], piece, 0, runtime::ColourGrid({ChunkedLeaf::chunks}), needs_of(n.access))
             .elements;
-    std::vector<Space> out;
+    std::vector<bool> out;
     for (int64_t chunk = 0; chunk < ChunkedLeaf::chunks; chunk++)
-      out.push_back(values_of(n, occurring(piece, n.level, parts[chunk])));
+      out.push_back(coordinates_of(gather, values_of(n, occurring(piece, n.level, parts[chunk])), coordinates).empty());
     return out;
   };
   std::vector<bool> out(size_t(ChunkedLeaf::chunks), true);
   for (size_t k = 1; k < received.size(); k++) {
     if (!received[k]) continue;
-    const plan::Projection& projection = plan.accesses[k].projections[received[k]->dim];
-    std::vector<Space> wanted;
+    const auto& [dim, coordinates] = *received[k];
+    const plan::Projection& projection = plan.accesses[k].projections[dim];
+    std::vector<bool> without(out.size(), false);
     if (auto* gather = std::get_if<plan::Gather>(&projection)) {
       const plan::Occurring* source = gather->set.as<plan::Occurring>();
-      if (source && !plan.accesses[source->access].split)
-        for (const Space& values : occurring_in(*source))
-          wanted.push_back(coordinates_of(*gather, values, received[k]->coordinates));
+      if (source && !plan.accesses[source->access].split) without = are_without(*gather, *source, coordinates);
     } else if (std::holds_alternative<plan::Affine>(projection)) {
-      for (Need& need : needs_of(k)) wanted.push_back(std::move(need.coordinates[received[k]->dim]));
+      std::vector<Need> needs = needs_of(k);
+      for (size_t chunk = 0; chunk < out.size(); chunk++)
+        without[chunk] = !runtime::intersects(needs[chunk].coordinates[dim], coordinates);
     }
-    for (size_t chunk = 0; chunk < out.size(); chunk++)
-      out[chunk] = out[chunk] && !wanted.empty() && !runtime::intersects(wanted[chunk], received[k]->coordinates);
+    for (size_t chunk = 0; chunk < out.size(); chunk++) out[chunk] = out[chunk] && without[chunk];
   }
   return out;
 }
