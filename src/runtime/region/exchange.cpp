@@ -67,7 +67,7 @@ struct Exchange::State {
   std::vector<size_t> out_sizes, in_sizes;
   bool has_staging = false;
   std::vector<Run> out_direct, in_direct;
-  Buffer gathered, scratch;
+  Buffer gathered;
   std::vector<int64_t> gathered_counts, gathered_offsets;  // of the collective, where it is one
   std::optional<int64_t> gathered_into;                    // the colour whose piece it fills, if there is one
   std::vector<Summand> additions;
@@ -142,9 +142,6 @@ void Exchange::State::prepare() {
         additions.push_back({plan.in[m].parts[p].from, m, p, nullptr});
     for (const Copy& copy : plan.copies) additions.push_back({copy.from, 0, 0, &copy});
     std::ranges::stable_sort(additions, {}, &Summand::from);
-    int64_t largest = 0;
-    for (const Copy& copy : plan.copies) largest = std::max(largest, copy.elements.bytes());
-    scratch.reserve(size_t(largest));
   }
 }
 
@@ -344,14 +341,7 @@ void Exchange::State::add(const Copy& copy, CopyEnds& ends) {
     ends.from.gather(piece, copy.source, room_for(copy.source, ends.between), End::device_of(target));
     return ends.to.combine(ends.between, target, copy.target, options.operation);
   }
-  const std::byte* source = piece.data();
-  if (Run run = copy.source.single(); run.length > 0) {
-    source += size_t(run.offset) * element;
-  } else {
-    copy.source.gather(source, scratch.data());
-    source = scratch.data();
-  }
-  copy.target.combine(source, target.data(), options.operation);
+  copy.elements.combine(piece.data(), target.data(), options.operation);
 }
 
 void Exchange::finish() {

@@ -55,8 +55,8 @@ ExchangePlan plan_exchange(const Transport& transport, const std::vector<Match>&
     const Instance &source = from_instances[move.from], &target = to_instances[move.to];
     LocalCopy copy(source.layout(), target.layout(), *move.elements, source.type());
     if (source.shares_memory_with(target) && copy.in_place()) continue;
-    // Only adding, and devices, need to know the two ends apart.
-    bool apart = options.arrival == Arrival::Add || source.mirror() || target.mirror();
+    // Only devices need to know the two ends apart.
+    bool apart = source.mirror() || target.mirror();
     const Space& elements = apart ? *move.elements : Space(move.elements->dims());
     plan.copies.push_back({move.from, move.to, std::move(copy), Selection(source.layout(), elements, source.type()),
                            Selection(target.layout(), elements, target.type())});

@@ -22,7 +22,7 @@ struct Message {
 struct Copy {
   int64_t from, to;  // colours
   LocalCopy elements;
-  Selection source, target;  // for adding, where order matters
+  Selection source, target;  // where devices have copies of the memory
 };
 
 struct ExchangePlan {

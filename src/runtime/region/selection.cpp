@@ -111,7 +111,7 @@ void Selection::combine(const std::byte* from, std::byte* memory, ReduceOp op) c
 }
 
 LocalCopy::LocalCopy(const Layout& from, const Layout& to, const Space& set, ScalarType type)
-    : element_(size_of(type)) {
+    : type_(type), element_(size_of(type)) {
   std::vector<Run> sources = runs_of(from, set), targets = runs_of(to, set);
   size_t i = 0, j = 0;
   int64_t i_done = 0, j_done = 0;
@@ -124,6 +124,19 @@ LocalCopy::LocalCopy(const Layout& from, const Layout& to, const Space& set, Sca
     if ((i_done += length) == sources[i].length) i++, i_done = 0;
     if ((j_done += length) == targets[j].length) j++, j_done = 0;
   }
+}
+
+void LocalCopy::combine(const std::byte* from, std::byte* to, ReduceOp op) const {
+  with_type(type_, [&](auto zero) {
+    using T = decltype(zero);
+    with_op(op, [&](auto how) {
+      for (const Step& step : steps_) {
+        const T* in = reinterpret_cast<const T*>(from) + step.from;
+        T* out = reinterpret_cast<T*>(to) + step.to;
+        for (int64_t k = 0; k < step.length; k++) out[k] = combined<decltype(how)::value>(out[k], in[k]);
+      }
+    });
+  });
 }
 
 void LocalCopy::run(const std::byte* from, std::byte* to) const {

@@ -49,6 +49,8 @@ class LocalCopy {
  public:
   LocalCopy(const Layout& from, const Layout& to, const Space& set, ScalarType type);
   void run(const std::byte* from, std::byte* to) const;
+  /// to[place] = to[place] op from[place].
+  void combine(const std::byte* from, std::byte* to, ReduceOp op) const;
   /// Every element has the same place on both sides: nothing to do where the memory is the same.
   bool in_place() const { return in_place_; }
   int64_t bytes() const { return bytes_; }
@@ -59,6 +61,7 @@ class LocalCopy {
   const std::vector<Step>& steps() const { return steps_; }
 
  private:
+  ScalarType type_;
   size_t element_;
   std::vector<Step> steps_;
   bool in_place_ = true;
