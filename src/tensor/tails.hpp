@@ -1,4 +1,4 @@
-// What lies around the values of a home's pieces: elements that other pieces own, kept there by those who read both as one
+// What lies around the values of a home's pieces: elements that other pieces own, kept there by those who read or write both as one
 // array. Who keeps something has rows for himself; nobody else's, in no home of the same pattern. Most have them behind the piece;
 // who has rows in front too has those that follow it as well.
 //

@@ -2,6 +2,7 @@
 // is a place for what occurs and nothing more, counted by the report against counts from the definition.
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <set>
 
 #include "mpi/ranks.hpp"
@@ -131,6 +132,53 @@ TEST(Ghosts, OfNonZerosThatAreDealtOutAreWhatOccursInThem) {
                  .schedule = "fuse(j,k,f); fuse(i,f,g); pos(g,gp,B(i,j,k)); divide(gp,go,gi,M.x); distribute(go); "
                              "communicate({A,B,C,D},go)"},
                 {{"C(j,l)", 1, 4}, {"D(k,l)", 2, 4}}, Dealt::NonZeros);
+}
+
+// What colours compute of rows that live elsewhere lies around their own, which are computed where they live.
+void expect_ghosts_of_result(PlacedText text, const std::string& result, const std::string& operand, int64_t elements) {
+  runtime::testkit::on_ranks([&](Transport& t) {
+    for (int64_t pieces : {2, 3, 4, 7}) {
+      text.machine = std::to_string(pieces);
+      PlacedProgram program = test::parse_placed(text);
+      reference::Arrays data = test::draw_data(program, uint64_t(pieces), 3);
+      std::vector<int64_t> rows = ghosts(data.at(program.tensors.at("B")), 0, pieces, Dealt::NonZeros);
+      int64_t bytes = int64_t(sizeof(double)) * elements * std::accumulate(rows.begin(), rows.end(), int64_t(0));
+      PlacedRun run(t, program, data);
+      SCOPED_TRACE(text.statement + " " + std::to_string(pieces) + " pieces on " + std::to_string(t.size()));
+      std::vector<const std::byte*> first;
+      for (int round = 0; round < 3; round++) {
+        run.compute();
+        expect_right(program, data, run);
+        PieceReport::Moved moved = run.report().total(result);
+        EXPECT_EQ(moved.received, bytes);
+        EXPECT_EQ(moved.reduced, bytes);
+        EXPECT_EQ(moved.copied, 0);
+        if (round == 0) first = memory_of(run.result());
+        else EXPECT_EQ(memory_of(run.result()), first);
+        run.fill(operand, double(round + 2));
+        fill_data(data, program, operand, double(round + 2));
+      }
+      if (t.allreduce(int32_t(::testing::Test::HasFailure()), runtime::ReduceOp::Max)) return;
+    }
+  });
+}
+
+TEST(Ghosts, OfResultsThatAreAddedUpAreTheRowsOfOtherBlocks) {
+  expect_ghosts_of_result(
+      {.statement = "a(i) = B(i,j) * c(j)",
+       .formats = "B:ds",
+       .sizes = {{"i", 20}, {"j", 23}},
+       .distributions = {"a(x) -> M(x)", "B(x,y) -> M(x)", "c(x) -> M(x)"},
+       .schedule = "fuse(i,j,f); pos(f,fp,B(i,j)); divide(fp,fo,fi,M.x); distribute(fo); communicate({a,B,c},fo)"},
+      "a(i)", "c", 1);
+  expect_ghosts_of_result(
+      {.statement = "A(i,k) = B(i,j) * C(j,k)",
+       .formats = "B:ds",
+       .sizes = {{"i", 20}, {"j", 23}, {"k", 300}},
+       .distributions = {"A(x,y) -> M(x)", "B(x,y) -> M(x)", "C(x,y) -> M(x)"},
+       .schedule = "reorder(i,j,k); fuse(i,j,f); pos(f,fp,B(i,j)); divide(fp,fo,fi,M.x); distribute(fo); "
+                   "communicate({A,B,C},fo)"},
+      "A(i,k)", "C", 300);
 }
 
 // Memory of a few elements has room behind it anyhow.

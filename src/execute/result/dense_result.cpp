@@ -38,9 +38,13 @@ void DenseResult::fill(Storage& piece, const DevicePlace& device) {
   if (device) View(piece, device).fill(binding_.background);
   else piece.fill(binding_.background);
 }
+// What is not computed there.
 void DenseResult::fill(Home& result) {
-  for (int64_t q = result.colours().lo; q < result.colours().hi; q++)
-    fill(result.piece(q), binding_.launcher.device(q, result.colours()));
+  for (int64_t q = result.colours().lo; q < result.colours().hi; q++) {
+    if (!homecoming_->is_around_home(q)) fill(result.piece(q), binding_.launcher.device(q, result.colours()));
+    else
+      for (Storage& rest : homecoming_->not_computed(result, q)) fill(rest, {});
+  }
 }
 
 // ---- a run ----
@@ -61,15 +65,26 @@ void DenseResult::enter_step() {
   start_ = Start::Zero;
 }
 
-// Collective.
-void DenseResult::prepare_homecoming(const Home& result) {
-  if (in_place_ || homecoming_) return;
+// Nothing of the old result is read.
+bool DenseResult::can_be_around_home() const {
+  return !binding_.tasks->everywhere() && !binding_.by_steps() && !binding_.reads_result &&
+         binding_.plan.leaf.start == Start::Zero;
+}
+
+// Collective. Pieces that lie around those of a home are made for its pattern.
+void DenseResult::prepare_homecoming(Home& result) {
+  if (in_place_) return;
+  if (around_home_ && homecoming_->home_pattern() != result.pattern_version()) homecoming_.reset();
+  if (homecoming_) return homecoming_->prepare(result);
   runtime::together(binding_.transport, [&] {
     homecoming_.emplace(binding_.transport, binding_.plan.accesses[0].tensor, home_region(binding_.plan), result,
                         binding_.tasks->grid(), binding_.colours(), binding_.targets,
-                        assigns() ? Arrival::Assign : Arrival::Add, binding_.operation, &binding_.notes.traffic,
+                        assigns() ? Arrival::Assign : Arrival::Add, binding_.operation,
+                        can_be_around_home() ? PiecePlace::AroundHome : PiecePlace::Apart, &binding_.notes.traffic,
                         binding_.moves());
+    homecoming_->prepare(result);
   });
+  around_home_ = can_be_around_home() && !binding_.on_all_ranks(!homecoming_->is_around_home());
 }
 
 // What can be computed while data is under way is, chunk by chunk; all chunks add to zeros then.

@@ -25,7 +25,8 @@ class DenseResult final : public BoundResult {
   void fill(Home& result);
   void fill(Storage& piece, const DevicePlace& device);
   DevicePlace device(int64_t colour) const { return binding_.launcher.device(colour, binding_.colours()); }
-  void prepare_homecoming(const Home& result);
+  bool can_be_around_home() const;
+  void prepare_homecoming(Home& result);
 
   void launch_all(PlanRun& run);
   bool has_chunks_to_poll();
@@ -38,6 +39,7 @@ class DenseResult final : public BoundResult {
   Binding& binding_;
   bool in_place_;  // is it computed at home?
   std::optional<Homecoming> homecoming_;
+  bool around_home_ = false;          // is any piece of it, on any rank, around one at home?
   std::optional<ReadyChunks> ready_;  // found at the second run
   // Of the run on its way:
   notation::Start start_ = notation::Start::Zero;  // of the next launch: later ones add to what is there
