@@ -11,6 +11,7 @@
 #include "mpi/exchanges.hpp"
 #include "runtime/partition/copy.hpp"
 #include "runtime/partition/image_by_value.hpp"
+#include "runtime/region/staging.hpp"
 
 namespace spdistal::runtime {
 namespace {
@@ -142,6 +143,29 @@ TEST(Exchanges, BringsLargeMessagesInParts) {
   });
 }
 
+// Of messages of random partitions most are longer than this.
+class InParts {
+ public:
+  InParts() { set_staging({32, 16}); }
+  ~InParts() { set_staging(usual_); }
+
+ private:
+  Staging usual_ = staging();
+};
+
+TEST(Exchanges, SendLongMessagesInPartsThroughMemoryForAFew) {
+  InParts in_parts;
+  on_ranks([](Transport& t) {
+    for_each_case(t, "through little memory", cases(300, 150), [&](Random& random) {
+      for_a_type(random, [&]<class T>() {
+        check_fetch<T>(t, random);
+        check_reduction<T>(t, random);
+        check_assignment<T>(t, random);
+      });
+    });
+  });
+}
+
 TEST(Reduction, AddsOldValueAndContributionsInColourOrderAndRefreshesReplicas) {
   on_ranks([](Transport& t) {
     for_each_case(t, "reduction", cases(600, 300),
@@ -179,7 +203,7 @@ TEST(Reduction, GivesTheSameBitsEveryTime) {
   });
 }
 
-TEST(Exchanges, OverlapInAnyNumber) {
+void check_overlap() {
   on_ranks([](Transport& t) {
     ColourGrid grid({5});
     Partition held = by_blocks(grid, Rect{{0, 40}}, std::vector<int>{0});
@@ -200,6 +224,12 @@ TEST(Exchanges, OverlapInAnyNumber) {
       for (int64_t c = colours_here(t, 5).lo; c < colours_here(t, 5).hi; c++)
         expect_values<int64_t>((*fetches[k])[c], needs[k][c], int64_t(k));
   });
+}
+
+TEST(Exchanges, OverlapInAnyNumber) { check_overlap(); }
+TEST(Exchanges, OverlapInAnyNumberInParts) {
+  InParts in_parts;
+  check_overlap();
 }
 
 TEST(Exchanges, ReplicationIsOneCollectiveAndNothingComesTwice) {
@@ -326,7 +356,7 @@ TEST(Exchanges, GoOnWithOtherMemoryOfTheSameLayout) {
   });
 }
 
-TEST(Exchanges, AllocateNothingWhenRepeated) {
+void check_allocations() {
   on_ranks([](Transport& t) {
     if (!counts_allocations(t)) return;
     Random random(3);
@@ -345,6 +375,12 @@ TEST(Exchanges, AllocateNothingWhenRepeated) {
     for (int round = 0; round < 10; round++) both();
     EXPECT_EQ(allocations(), before);
   });
+}
+
+TEST(Exchanges, AllocateNothingWhenRepeated) { check_allocations(); }
+TEST(Exchanges, AllocateNothingWhenRepeatedInParts) {
+  InParts in_parts;
+  check_allocations();
 }
 
 TEST(Planning, FailsOnAllRanksWhereOneCannotHoldItsPiece) {

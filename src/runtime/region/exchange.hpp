@@ -7,7 +7,8 @@
 // Instances may lie on devices (`Instance::mirror`): where one is up to date, what is sent is gathered there, and what arrives is put in its
 // place there, so that nothing else travels.
 //
-// Between the two, any number of other exchanges may be under way. After planning there is no set computation and no
+// Between the two, any number of other exchanges may be under way; all ranks finish them in the same order. Long messages that are not one
+// stretch of an instance go in parts (staging.hpp), which `poll` and `finish` pack and unpack. After planning there is no set computation and no
 // allocation. Always holds: instances of one exchange are not written between start and finish by anyone else.
 #pragma once
 #include <memory>

@@ -1,5 +1,8 @@
 #include "runtime/region/selection.hpp"
 
+#include <algorithm>
+#include <span>
+
 #include "memory/copy.hpp"
 #include "runtime/transport/combine_values.hpp"
 
@@ -65,49 +68,73 @@ Buffer Selection::places() const {
   return is_narrow_ ? listed(int32_t(), narrow_) : listed(int64_t(), wide_);
 }
 
-void Selection::gather(const std::byte* memory, std::byte* to) const {
+// runs(offset, length) for stretches, or places(list) for places one by one.
+template <class Runs, class Places>
+Selection::Cursor Selection::walk(Cursor at, int64_t count, Runs&& runs, Places&& places) const {
+  auto first = size_t(at.element);
+  at.element += count;
+  if (!narrow_.empty()) places(std::span(narrow_).subspan(first, size_t(count)));
+  else if (!wide_.empty()) places(std::span(wide_).subspan(first, size_t(count)));
+  else
+    while (count > 0) {
+      const Run& run = runs_[at.run];
+      int64_t length = std::min(count, run.length - at.in_run);
+      runs(run.offset + at.in_run, length);
+      count -= length;
+      if ((at.in_run += length) == run.length) at.run++, at.in_run = 0;
+    }
+  return at;
+}
+
+Selection::Cursor Selection::gather_next(const std::byte* memory, std::byte* to, Cursor at, int64_t count) const {
   size_t size = size_of(type_);
-  for (const Run& run : runs_) {
-    memory::copy_bytes(to, memory + size_t(run.offset) * size, size_t(run.length) * size);
-    to += size_t(run.length) * size;
-  }
-  with_element(size, [&](auto element) {
-    using E = decltype(element);
-    const E* from = reinterpret_cast<const E*>(memory);
-    E* out = reinterpret_cast<E*>(to);
-    for (int32_t place : narrow_) *out++ = from[place];
-    for (int64_t place : wide_) *out++ = from[place];
+  auto copy = [&](int64_t offset, int64_t length) {
+    memory::copy_bytes(to, memory + size_t(offset) * size, size_t(length) * size);
+    to += size_t(length) * size;
+  };
+  return walk(at, count, copy, [&](auto places) {
+    with_element(size, [&](auto element) {
+      using E = decltype(element);
+      const E* from = reinterpret_cast<const E*>(memory);
+      E* out = reinterpret_cast<E*>(to);
+      for (auto place : places) *out++ = from[place];
+    });
   });
 }
 
-void Selection::scatter(const std::byte* from, std::byte* memory) const {
+Selection::Cursor Selection::scatter_next(const std::byte* from, std::byte* memory, Cursor at, int64_t count) const {
   size_t size = size_of(type_);
-  for (const Run& run : runs_) {
-    memory::copy_bytes(memory + size_t(run.offset) * size, from, size_t(run.length) * size);
-    from += size_t(run.length) * size;
-  }
-  with_element(size, [&](auto element) {
-    using E = decltype(element);
-    const E* in = reinterpret_cast<const E*>(from);
-    E* out = reinterpret_cast<E*>(memory);
-    for (int32_t place : narrow_) out[place] = *in++;
-    for (int64_t place : wide_) out[place] = *in++;
+  auto copy = [&](int64_t offset, int64_t length) {
+    memory::copy_bytes(memory + size_t(offset) * size, from, size_t(length) * size);
+    from += size_t(length) * size;
+  };
+  return walk(at, count, copy, [&](auto places) {
+    with_element(size, [&](auto element) {
+      using E = decltype(element);
+      const E* in = reinterpret_cast<const E*>(from);
+      E* out = reinterpret_cast<E*>(memory);
+      for (auto place : places) out[place] = *in++;
+    });
   });
 }
 
-void Selection::combine(const std::byte* from, std::byte* memory, ReduceOp op) const {
+Selection::Cursor Selection::combine_next(const std::byte* from, std::byte* memory, ReduceOp op, Cursor at,
+                                          int64_t count) const {
   with_type(type_, [&](auto zero) {
     using T = decltype(zero);
     const T* in = reinterpret_cast<const T*>(from);
     T* out = reinterpret_cast<T*>(memory);
     with_op(op, [&](auto how) {
       auto meet = [&](T& there) { there = combined<decltype(how)::value>(there, *in++); };
-      for (const Run& run : runs_)
-        for (int64_t k = 0; k < run.length; k++) meet(out[run.offset + k]);
-      for (int32_t place : narrow_) meet(out[place]);
-      for (int64_t place : wide_) meet(out[place]);
+      auto stretch = [&](int64_t offset, int64_t length) {
+        for (int64_t k = 0; k < length; k++) meet(out[offset + k]);
+      };
+      at = walk(at, count, stretch, [&](auto places) {
+        for (auto place : places) meet(out[place]);
+      });
     });
   });
+  return at;
 }
 
 LocalCopy::LocalCopy(const Layout& from, const Layout& to, const Space& set, ScalarType type)

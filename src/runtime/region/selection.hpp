@@ -29,11 +29,27 @@ class Selection {
   Buffer places() const;
   bool has_narrow_places() const { return is_narrow_; }
   /// to[k] = memory[place k], memory[place k] = from[k], memory[place k] = memory[place k] op from[k].
-  void gather(const std::byte* memory, std::byte* to) const;
-  void scatter(const std::byte* from, std::byte* memory) const;
-  void combine(const std::byte* from, std::byte* memory, ReduceOp op) const;
+  void gather(const std::byte* memory, std::byte* to) const { gather_next(memory, to, Cursor(), count_); }
+  void scatter(const std::byte* from, std::byte* memory) const { scatter_next(from, memory, Cursor(), count_); }
+  void combine(const std::byte* from, std::byte* memory, ReduceOp op) const {
+    combine_next(from, memory, op, Cursor(), count_);
+  }
+
+  /// How far one has come who takes some elements at a time.
+  struct Cursor {
+    int64_t element = 0;
+    size_t run = 0;
+    int64_t in_run = 0;
+  };
+  /// The same for so many elements from there on; where that leads.
+  Cursor gather_next(const std::byte* memory, std::byte* to, Cursor at, int64_t count) const;
+  Cursor scatter_next(const std::byte* from, std::byte* memory, Cursor at, int64_t count) const;
+  Cursor combine_next(const std::byte* from, std::byte* memory, ReduceOp op, Cursor at, int64_t count) const;
 
  private:
+  template <class Runs, class Places>
+  Cursor walk(Cursor at, int64_t count, Runs&& runs, Places&& places) const;
+
   ScalarType type_;
   bool is_narrow_;
   int64_t count_ = 0;
