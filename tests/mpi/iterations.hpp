@@ -78,14 +78,19 @@ class Definition {
     std::set<int64_t> stored;
     for_each_position(pattern, [&](std::span<const int64_t>, int64_t position) { stored.insert(position); });
     bool runs = runs_through(touched);
-    std::set<int64_t> dealt = a.split ? positions(*a.split, touched) : std::set<int64_t>();
+    std::set<int64_t> dealt, beside;
+    if (a.split) {
+      dealt = positions(*a.split, range_of(a.split->position, touched));
+      beside = positions(*a.split, bounds(a.split->position, turn));
+    }
     Elements out;
     for (const Stored& s : stored_at(pattern, pattern.order() - 1)) {
       if (!stored.contains(s.positions.back())) continue;
-      if (a.split && !dealt.contains(s.positions[a.split->level])) continue;
+      bool comes = !a.split || dealt.contains(s.positions[a.split->level]);
+      if (!comes && !beside.contains(s.positions[a.split->level])) continue;
       Element at(pattern.order());
       for (size_t level = 0; level < at.size(); level++) at[a.dims[level]] = s.coordinates[level];
-      bool needed = runs, allowed = true;
+      bool needed = runs && comes, allowed = true;
       for (size_t d = 0; d < at.size(); d++) {
         Judged judged = judge(a, d, at[d], turn, touched);
         needed &= judged.needed && !(std::holds_alternative<plan::Gather>(a.projections[d]) && has_places(a, d));
@@ -115,9 +120,7 @@ class Definition {
                const Touched& touched) const {
     std::optional<Range> range = range_of(a.access.indices[d], touched);
     bool within = range && range->contains(coordinate);
-    bool beside = !range || tasks_.bounds_of(plan_.bounds)
-                                .of(a.access.indices[d], tasks_.values(turn.colour, turn.step))
-                                .contains(coordinate);
+    bool beside = !range || bounds(a.access.indices[d], turn).contains(coordinate);
     if (std::holds_alternative<plan::Affine>(a.projections[d])) return {within, within || beside};
     auto* gather = std::get_if<plan::Gather>(&a.projections[d]);
     if (!gather) return {true, true};
@@ -134,10 +137,14 @@ class Definition {
     return kernel_functions(a.access.tensor.format().levels()[a.access.tensor.format().level_of(d)]).place;
   }
 
-  // Of the level that is dealt out: those above the positions that loops come to.
-  std::set<int64_t> positions(const plan::PositionSplit& split, const Touched& touched) const {
+  // What the loops around leave of a variable, as an interval.
+  Range bounds(const IndexVar& var, const Turn& turn) const {
+    return tasks_.bounds_of(plan_.bounds).of(var, tasks_.values(turn.colour, turn.step));
+  }
+
+  // Of the level that is dealt out: those above the positions in a range.
+  std::set<int64_t> positions(const plan::PositionSplit& split, const std::optional<Range>& range) const {
     std::set<int64_t> out;
-    std::optional<Range> range = range_of(split.position, touched);
     if (!range) return out;
     std::vector<Stored> all = stored_at(whole_.at(split.levels.access.tensor).pattern(), split.levels.last);
     for (int64_t p = range->lo; p < std::min(range->hi, int64_t(all.size())); p++)
