@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "lower/numbered.hpp"
-#include "runtime/region/staging.hpp"
 
 namespace spdistal {
 
@@ -119,7 +118,7 @@ std::optional<Numberings::ColourNumbers> Numberings::around(const NumberedGroup&
   for (const OwnRows& of : own) {
     if (!of.home) continue;
     int64_t row = of.home->piece(of.colour).nnz() / of.rows.size() * int64_t(size_of(of.home->type()));
-    bytes += between * row + (between > 0 ? runtime::staging_bytes(numbering.ghosts.size() * row) : 0);
+    if (between > 0) bytes += (between + numbering.ghosts.size()) * row;
   }
   if (bytes > int64_t(array_bytes)) return std::nullopt;
   ColourNumbers out{numbering, take(group, home, {all.lo - home.lo, all.hi - home.hi}, own)};

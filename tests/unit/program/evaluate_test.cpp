@@ -64,7 +64,7 @@ TEST_F(Evaluate, TakesTheFastestOfTheSchedulesThatWereTried) {
     SCOPED_TRACE(trial.label);
     Evaluation given = evaluate(said, {{"B", B}, {"c", c}}, {.schedule = trial.schedule});
     EXPECT_EQ(Tensor<double>(given.result()).at({2}), 20);
-    if (!tuned.by_itself && trial.schedule == tuned.schedule) EXPECT_EQ(after.statement(), given.statement());
+    if (!tuned.by_itself && trial.schedule == tuned.schedule) { EXPECT_EQ(after.statement(), given.statement()); }
   }
   EXPECT_THROW(tune("c(i) = 2 * c(i)", {{"c", c}}), UserError);
 }
