@@ -1,7 +1,6 @@
 #include "runtime/region/exchange.hpp"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <optional>
 
@@ -9,7 +8,7 @@
 #include "memory/copy.hpp"
 #include "runtime/region/ends.hpp"
 #include "runtime/region/exchange_plan.hpp"
-#include "runtime/region/staging.hpp"
+#include "runtime/region/parted.hpp"
 #include "runtime/transport/agree.hpp"
 
 namespace spdistal::runtime {
@@ -45,12 +44,6 @@ Buffer& room_for(const Selection& elements, Buffer& room) {
   return room;
 }
 
-/// How far one has come in a message that goes in parts.
-struct Progress {
-  size_t part = 0;  // the pair of colours
-  Selection::Cursor at = {};
-};
-
 /// Something to add to an element's owner: a part of a message, or a copy within the rank.
 struct Summand {
   int64_t from;
@@ -62,7 +55,12 @@ struct Summand {
 
 struct Exchange::State {
   State(Transport& t, Instances s, Instances u, ExchangeOptions o)
-      : transport(t), sources(std::move(s)), users(std::move(u)), options(std::move(o)), tag(t.fresh_tag()) {}
+      : transport(t),
+        sources(std::move(s)),
+        users(std::move(u)),
+        options(std::move(o)),
+        tag(t.fresh_tag()),
+        parted(t, tag) {}
 
   Transport& transport;
   Instances sources, users;
@@ -70,17 +68,12 @@ struct Exchange::State {
   ExchangePlan plan;
   int tag;
   size_t element = 0;
-  int64_t cut(const Message& message) const { return message.bytes > parts.whole ? parts.part : message.bytes; }
   // Staging of each message; none where the message is one stretch of an instance.
   std::vector<Buffer> out_staging, in_staging;
   std::vector<size_t> out_sizes, in_sizes;
   bool has_staging = false;
-  // Long messages go in parts of so many bytes, all by the same step; of those the next few are under way.
-  Staging parts = staging();
+  PartedMessages parted;  // long ones that take staging
   std::vector<bool> out_in_parts, in_in_parts;
-  std::vector<Progress> out_progress, in_progress;
-  int64_t steps = 0, step = 0;
-  std::array<Pending, size_t(Staging::few)> sending_part, receiving_part;
   std::vector<Run> out_direct, in_direct;
   Buffer gathered;
   std::vector<int64_t> gathered_counts, gathered_offsets;  // of the collective, where it is one
@@ -115,13 +108,6 @@ struct Exchange::State {
   void copy(const Copy& copy, CopyEnds& ends);
   void unpack();
   void add_in_order(Range colours);
-  bool takes_part(const Message& message, int64_t at) const { return at * parts.part < message.bytes; }
-  std::span<std::byte> room_of_part(const Message& message, Buffer& staging, int64_t at) const;
-  void send_part(size_t k, int64_t at);
-  void receive_part(size_t k, int64_t at);
-  void take_in_part(size_t k, int64_t at);
-  enum class Until : uint8_t { AllIsDone, OneWouldWait };
-  bool advance(Until until);
   Range colours_of_parts() const;
   void add(const Copy& copy, CopyEnds& ends);
 };
@@ -225,36 +211,31 @@ void Exchange::State::prepare_ends() {
 // lower colours come first.
 void Exchange::State::prepare_staging() {
   auto in_parts = [&](const Message& message, const Instances& pieces, int64_t MessagePart::*end) {
-    return !collective() && message.bytes > parts.whole &&
+    return !collective() && parted.is_long(message) &&
            std::ranges::none_of(message.parts, [&](const MessagePart& part) { return pieces[part.*end].mirror(); });
-  };
-  auto bytes_of = [&](const Message& message, bool parted) {
-    int64_t rings = std::min(Staging::few, (message.bytes + parts.part - 1) / parts.part);
-    return size_t(parted ? rings * parts.part : message.bytes);
   };
   for (const Message& message : plan.out) {
     out_direct.push_back(single_run(message, from(), &MessagePart::from));
     bool staged = out_direct.back().length == 0 && (!collective() || out_sizes.empty());
     out_in_parts.push_back(staged && in_parts(message, from(), &MessagePart::from));
-    out_sizes.push_back(staged ? bytes_of(message, out_in_parts.back()) : 0);
-    if (out_in_parts.back()) steps = std::max(steps, (message.bytes + parts.part - 1) / parts.part);
+    if (out_in_parts.back()) parted.add_out(message);
+    out_sizes.push_back(staged && !out_in_parts.back() ? size_t(message.bytes) : 0);
   }
   for (const Message& message : plan.in) {
     // What is added cannot arrive in place.
     in_direct.push_back(adds() || collective() ? Run{0, 0} : single_run(message, to(), &MessagePart::to));
     bool staged = in_direct.back().length == 0 && !collective();
     in_in_parts.push_back(staged && (!adds() || plan.in.size() == 1) && in_parts(message, to(), &MessagePart::to));
-    in_sizes.push_back(staged ? bytes_of(message, in_in_parts.back()) : 0);
-    if (in_in_parts.back()) steps = std::max(steps, (message.bytes + parts.part - 1) / parts.part);
+    if (in_in_parts.back()) parted.add_in(message);
+    in_sizes.push_back(staged && !in_in_parts.back() ? size_t(message.bytes) : 0);
   }
-  out_progress.resize(plan.out.size());
-  in_progress.resize(plan.in.size());
 }
 
 void Exchange::State::allocate_staging() {
   for (size_t bytes : out_sizes) out_staging.push_back(Buffer::uninitialized(bytes));
   for (size_t bytes : in_sizes) in_staging.push_back(Buffer::uninitialized(bytes));
   if (collective() && !gathered_into) gathered.reserve(size_t(gathered_offsets.back() + gathered_counts.back()));
+  parted.allocate();
   has_staging = true;
 }
 
@@ -263,6 +244,7 @@ void Exchange::release() {
   require(!s.started, "messages that are under way have memory");
   s.out_staging.clear();
   s.in_staging.clear();
+  s.parted.release();
   s.gathered = Buffer();
   for (auto* ends : {&s.out_ends, &s.in_ends})
     for (std::vector<PartEnd>& parts : *ends)
@@ -285,14 +267,11 @@ void Exchange::State::prepare_counts() {
 
 void Exchange::State::receive(size_t k) {
   const Message& message = plan.in[k];
-  if (in_in_parts[k]) {
-    for (int64_t at = 0; at < Staging::few && takes_part(message, at); at++) receive_part(k, at);
-    return;
-  }
   std::byte* into = in_staging[k].data();
   if (Run run = in_direct[k]; run.length > 0) into = to()[message.parts[0].to].data() + size_t(run.offset) * element;
-  for (int64_t at = 0; at < message.bytes; at += cut(message))
-    transport.receive({into + at, size_t(std::min(cut(message), message.bytes - at))}, message.peer, tag, receiving);
+  int64_t each = parted.bytes_at_a_time(message);
+  for (int64_t at = 0; at < message.bytes; at += each)
+    transport.receive({into + at, size_t(std::min(each, message.bytes - at))}, message.peer, tag, receiving);
 }
 
 void Exchange::State::send(size_t k) {
@@ -311,73 +290,11 @@ void Exchange::State::send(size_t k) {
       else here.end.gather_to_host(piece, part.selection, room_for(part.selection, here.between), into);
     }
   }
-  if (collective()) transport.allgatherv(bytes, gathered_bytes(), gathered_counts, receiving);
-  else
-    for (int64_t at = 0; at < message.bytes; at += cut(message))
-      transport.send(bytes.subspan(size_t(at), size_t(std::min(cut(message), message.bytes - at))), message.peer, tag,
-                     unpacks ? sending : receiving);
-}
-
-// ---- in parts ----
-
-std::span<std::byte> Exchange::State::room_of_part(const Message& message, Buffer& staging, int64_t at) const {
-  return {staging.data() + at % Staging::few * parts.part,
-          size_t(std::min(parts.part, message.bytes - at * parts.part))};
-}
-
-void Exchange::State::send_part(size_t k, int64_t at) {
-  const Message& message = plan.out[k];
-  Progress& progress = out_progress[k];
-  std::span<std::byte> room = room_of_part(message, out_staging[k], at);
-  for (size_t done = 0; done < room.size();) {
-    const MessagePart& part = message.parts[progress.part];
-    int64_t count = std::min(part.selection.count() - progress.at.element, int64_t((room.size() - done) / element));
-    progress.at = part.selection.gather_next(from()[part.from].to_read(), room.data() + done, progress.at, count);
-    done += size_t(count) * element;
-    if (progress.at.element == part.selection.count()) progress = {progress.part + 1};
-  }
-  transport.send(room, message.peer, tag, sending_part[size_t(at % Staging::few)]);
-}
-
-void Exchange::State::receive_part(size_t k, int64_t at) {
-  std::span<std::byte> room = room_of_part(plan.in[k], in_staging[k], at);
-  transport.receive(room, plan.in[k].peer, tag, receiving_part[size_t(at % Staging::few)]);
-}
-
-void Exchange::State::take_in_part(size_t k, int64_t at) {
-  const Message& message = plan.in[k];
-  Progress& progress = in_progress[k];
-  std::span<const std::byte> room = room_of_part(message, in_staging[k], at);
-  for (size_t done = 0; done < room.size();) {
-    const MessagePart& part = message.parts[progress.part];
-    int64_t count = std::min(part.selection.count() - progress.at.element, int64_t((room.size() - done) / element));
-    std::byte* into = to()[part.to].to_change();
-    progress.at = adds() ? part.selection.combine_next(room.data() + done, into, options.operation, progress.at, count)
-                         : part.selection.scatter_next(room.data() + done, into, progress.at, count);
-    done += size_t(count) * element;
-    if (progress.at.element == part.selection.count()) progress = {progress.part + 1};
-  }
-}
-
-// In each step what arrives is taken in, and then the part after the next few is asked for and sent. A rank that is behind all others waits
-// for nothing but what these did in steps that they have made.
-bool Exchange::State::advance(Until until) {
-  for (; step < steps; step++) {
-    Pending &arriving = receiving_part[size_t(step % Staging::few)],
-            &leaving = sending_part[size_t(step % Staging::few)];
-    if (until == Until::AllIsDone) transport.wait(arriving);
-    else if (!transport.test(arriving) || !transport.test(leaving)) return false;
-    int64_t next = step + Staging::few;
-    for (size_t k = 0; k < plan.in.size(); k++) {
-      if (!in_in_parts[k]) continue;
-      if (takes_part(plan.in[k], step)) take_in_part(k, step);
-      if (takes_part(plan.in[k], next)) receive_part(k, next);
-    }
-    transport.wait(leaving);
-    for (size_t k = 0; k < plan.out.size(); k++)
-      if (out_in_parts[k] && takes_part(plan.out[k], next)) send_part(k, next);
-  }
-  return true;
+  if (collective()) return transport.allgatherv(bytes, gathered_bytes(), gathered_counts, receiving);
+  int64_t each = parted.bytes_at_a_time(message);
+  for (int64_t at = 0; at < message.bytes; at += each)
+    transport.send(bytes.subspan(size_t(at), size_t(std::min(each, message.bytes - at))), message.peer, tag,
+                   unpacks ? sending : receiving);
 }
 
 // The colours that parts which are added come from; none where there are none.
@@ -396,14 +313,11 @@ void Exchange::start() {
     if (!s.plan.out.empty()) s.send(0);
     else s.transport.allgatherv({}, s.gathered_bytes(), s.gathered_counts, s.receiving);
   } else {
-    s.step = 0;
-    for (auto* all : {&s.out_progress, &s.in_progress}) std::ranges::fill(*all, Progress());
-    for (size_t k = 0; k < s.plan.in.size(); k++) s.receive(k);
-    for (size_t k = 0; k < s.plan.out.size(); k++) {
+    for (size_t k = 0; k < s.plan.in.size(); k++)
+      if (!s.in_in_parts[k]) s.receive(k);
+    for (size_t k = 0; k < s.plan.out.size(); k++)
       if (!s.out_in_parts[k]) s.send(k);
-      else
-        for (int64_t at = 0; at < Staging::few && s.takes_part(s.plan.out[k], at); at++) s.send_part(k, at);
-    }
+    s.parted.start(s.from(), s.to(), s.adds() ? std::optional(s.options.operation) : std::nullopt);
   }
   if (!s.adds())
     for (size_t k = 0; k < s.plan.copies.size(); k++) s.copy(s.plan.copies[k], s.copy_ends[k]);
@@ -412,7 +326,8 @@ void Exchange::start() {
 
 bool Exchange::poll() {
   State& s = *state_;
-  return s.advance(State::Until::OneWouldWait) && s.transport.test(s.receiving) && s.transport.test(s.sending);
+  return s.parted.advance(PartedMessages::Until::OneWouldWait) && s.transport.test(s.receiving) &&
+         s.transport.test(s.sending);
 }
 
 void Exchange::State::unpack() {
@@ -476,7 +391,7 @@ void Exchange::finish() {
   State& s = *state_;
   require(s.started, "an exchange is started before it is finished");
   s.started = false;
-  s.advance(State::Until::AllIsDone);
+  s.parted.advance(PartedMessages::Until::AllIsDone);
   s.transport.wait(s.receiving);
   if (s.adds()) s.add_in_order({s.colours_of_parts().lo, INT64_MAX});
   else if (s.unpacks) s.unpack();

@@ -22,7 +22,8 @@ class Selection {
   Selection(const Layout& layout, const Space& set, ScalarType type);
 
   int64_t count() const { return count_; }
-  int64_t bytes() const { return count_ * int64_t(size_of(type_)); }
+  int64_t element_bytes() const { return int64_t(size_of(type_)); }
+  int64_t bytes() const { return count_ * element_bytes(); }
   /// The one run of all the elements; length 0 where they are not one run.
   Run single() const { return single_; }
   /// All places, one by one: int32_t where the layout is no larger, else int64_t.

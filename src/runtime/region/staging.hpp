@@ -19,9 +19,4 @@ Staging staging();
 /// For tests, which have short messages: of exchanges that are planned from now on.
 void set_staging(Staging staging);
 
-/// The memory that a message takes beside the instances.
-inline int64_t staging_bytes(int64_t message) {
-  return message > staging().whole ? Staging::few * staging().part : message;
-}
-
 }  // namespace spdistal::runtime
