@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <ranges>
 
 #include "compile/homes.hpp"
 #include "mpi/iterations.hpp"
@@ -140,6 +141,12 @@ class Watched {
 
   Shares draw_shares(std::mt19937_64& random, const TensorVar& tensor) const {
     bool placed = tensor.order() > 0 && test::one_in(random, 2);
+    // Places for what lies between are stored, and weigh, in the pieces that have something beside them.
+    bool weighs = std::ranges::any_of(loops().provenance.relations, &Relation::block);
+    const std::vector<LevelFormat>& levels = tensor.format().levels();
+    bool between = exact_levels(tensor.format()) < levels.size() ||
+                   std::ranges::any_of(levels | std::views::drop(1), counts_places);
+    if (weighs && between) return undivided(known_dims(tensor));
     return homes_of(placed ? test::draw_placed(random, tensor, machine_) : tensor, transport_.size());
   }
 
