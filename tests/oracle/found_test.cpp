@@ -235,6 +235,17 @@ TEST(Found, PositionsOfADenseLevelComeToCoordinatesThatStoreNothing) {
   }
 }
 
+// Where each colour has one position, the kernel of those that store nothing leaves rows without any end.
+TEST(Found, RowsEndWherePositionsOfLoopsAroundStoreNothing) {
+  ProgramCase program{"A(j,i) = B(k)",
+                      {{"A", tensor("ds:1,0", {2, 3}, {})}, {"B", tensor("b", {3}, {0, 2, 0})}},
+                      {"reorder(k, i, j)", "pos(k, l, B(k))", "distribute(l)"}};
+  for (int ranks : {1, 2}) {
+    program.setting.ranks = ranks;
+    expect_right(program);
+  }
+}
+
 // Compilers may take it that signed numbers never overflow.
 TEST(Found, WholeNumbersWrapInCompiledKernels) {
   ProgramCase program{"A(i) = B(i) + C(i,j)",

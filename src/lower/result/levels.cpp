@@ -1,4 +1,5 @@
 #include "lower/result/levels.hpp"
+#include "lower/questions.hpp"
 
 #include <set>
 
@@ -34,6 +35,8 @@ MadeLevels made_levels(Context& c) {
   MadeLevels made{.dense = leading_dense_levels(format)};
   made.count = format.order() - made.dense;
   for (size_t level = 0; level < made.dense; level++) made.gaps |= !c.is_whole(0, level);
+  // Where loops around come to nothing, no place is.
+  made.gaps |= made.dense > 0 && outer_may_lie_beyond(c);
   return made;
 }
 
