@@ -107,20 +107,19 @@ size_t Numberings::array_bytes(const NumberedGroup& group, int64_t colour, const
   return sum;
 }
 
-// Where that takes no more memory than arrays of numbers: places that nothing comes to, and messages, as ghosts with places between them do
-// not arrive where they belong.
+// Ghosts with places between them do not arrive where they belong: messages take as much memory once more.
 std::optional<Numberings::ColourNumbers> Numberings::around(const NumberedGroup& group, const Numbering& numbering,
                                                             const std::vector<OwnRows>& own, size_t array_bytes) const {
   const Range &home = numbering.home, ghosts = numbering.ghosts.bounding()[0];
   Range all{std::min(home.lo, ghosts.lo), std::max(home.hi, ghosts.hi)};
-  int64_t between = all.size() - home.size() - numbering.ghosts.size();
-  int64_t bytes = 0;
-  for (const OwnRows& of : own) {
-    if (!of.home) continue;
-    int64_t row = of.home->piece(of.colour).nnz() / of.rows.size() * int64_t(size_of(of.home->type()));
-    if (between > 0) bytes += (between + numbering.ghosts.size()) * row;
-  }
-  if (bytes > int64_t(array_bytes)) return std::nullopt;
+  int64_t wanted = home.size() + numbering.ghosts.size();
+  if (all.size() > wanted + wanted / 64) return std::nullopt;
+  size_t messages = 0;
+  for (const OwnRows& of : own)
+    if (of.home && all.size() > wanted)
+      messages += size_t(numbering.ghosts.size() * (of.home->piece(of.colour).nnz() / of.rows.size())) *
+                  size_of(of.home->type());
+  if (messages > array_bytes) return std::nullopt;
   ColourNumbers out{numbering, take(group, home, {all.lo - home.lo, all.hi - home.hi}, own)};
   if (out.continuations.size() < own.size()) return std::nullopt;
   out.numbering->around = all;

@@ -73,7 +73,7 @@ class Numberings {
                                     const std::vector<const Home*>& homes);
   ColourNumbers choose(const NumberedGroup& group, int64_t colour, const Tasks::Pieces& pieces,
                        const std::vector<const Home*>& homes);
-  // Ghosts where their coordinates are; none where places between take too much, or some are somebody's.
+  // Ghosts where their coordinates are; none where there are too many places between, or some are somebody's.
   std::optional<ColourNumbers> around(const NumberedGroup& group, const Numbering& numbering,
                                       const std::vector<OwnRows>& own, size_t array_bytes) const;
   // Rows around each home piece that has those, for one who reads it with so many more.

@@ -82,13 +82,8 @@ void expect_ghosts(PlacedText text, const std::vector<Found>& operands, Dealt de
             int64_t bytes = int64_t(sizeof(double)) * operand.elements, sum = 0;
             for (int64_t c = 0; c < pieces; c++) {
               sum += wanted[size_t(c)];
-              const PieceReport& piece = report.pieces[size_t(c)];
-              auto moved = piece.moved.find(operand.access);
-              int64_t held = moved == piece.moved.end() ? 0 : moved->second.piece;
-              // Places between ghosts that keep their coordinates take no more than a number for each non-zero would.
-              EXPECT_GE(held, bytes * wanted[size_t(c)]) << operand.access << " of colour " << c;
-              EXPECT_LE(held, bytes * wanted[size_t(c)] + int64_t(sizeof(int32_t)) * piece.non_zeros)
-                  << operand.access << " of colour " << c;
+              auto moved = report.pieces[size_t(c)].moved[operand.access];
+              EXPECT_EQ(moved.piece, bytes * wanted[size_t(c)]) << operand.access << " of colour " << c;
             }
             EXPECT_EQ(report.total(operand.access).received, bytes * sum) << operand.access;
             EXPECT_EQ(report.total(operand.access).copied, 0) << operand.access;

@@ -4,7 +4,7 @@
 //   coordinates   . . 2 . | 4 5 6 7 | . 9 . 11          a home piece has [4, 8); 2, 9 and 11 occur too
 //   numbers           4     0 1 2 3     5   6           with `behind` = 4
 //
-// Where what is between them takes less than numbers they are numbered as they are: the ghosts lie around the home piece, 2 in the second row in
+// Where hardly anything is between them they are numbered as they are: the ghosts lie around the home piece, 2 in the second row in
 // front of it, and no array of numbers is made.
 #pragma once
 #include <cstdint>
