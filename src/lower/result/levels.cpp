@@ -1,7 +1,8 @@
 #include "lower/result/levels.hpp"
-#include "lower/questions.hpp"
 
 #include <set>
+
+#include "lower/questions.hpp"
 
 namespace spdistal::lower {
 

@@ -49,6 +49,16 @@ a[3] = 3.0
 )");
 }
 
+TEST_F(GoldenTest, SimplifyKeepsScopesOfVariablesThatAreDeclaredBesideThem) {
+  Var x = var("x", Int32);
+  f.add(Block{{Declare{x, n, Mutability::Const}, store(a, 0, load(b, x))}});
+  f.add(Block{{Declare{x, int32(2), Mutability::Const}, store(a, 1, load(b, x))}});
+  Function before = f.build(), after = simplify(before, {});
+  ASSERT_TRUE(verify(before));
+  EXPECT_TRUE(verify(after));
+  EXPECT_EQ(after.body, before.body);
+}
+
 TEST_F(GoldenTest, SimplifyKeepsFloatsAsTheyAre) {
   Expr x = load(b, 0);
   f.add(store(a, 0, Expr(Binary{BinaryOp::Mul, x, zero(Float64)})));
